@@ -1,0 +1,65 @@
+# `make demo` needs nothing but Python 3.11 or newer and make; everything is installed into .venv.
+
+PYTHON ?=
+ARGS ?=
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+WORKS := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --extra dev \
+	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
+
+.DEFAULT_GOAL := help
+.PHONY: help demo serve test check bench chaos lock clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+	@echo "  Options: PYTHON=/path/to/python chooses the interpreter, ARGS='…' goes to the command."
+
+demo: .venv/.installed ## start everything and let bots play; Ctrl-C ends it
+	@$(BIN)/arena demo $(ARGS)
+
+serve: .venv/.installed ## run a server, e.g. make serve ARGS='--port 4000 --workers 2'
+	@$(BIN)/arena serve $(ARGS)
+
+test: check ## check, then run the tests, e.g. make test ARGS='-k psi'
+	$(BIN)/python -m pytest $(ARGS)
+
+check: .venv/.installed-dev ## lint, formatting and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/.installed-dev ## measure this machine
+	$(BIN)/python -m benchmarks $(ARGS)
+
+chaos: .venv/.installed-dev ## a hundred kills at random moments; takes a while
+	$(BIN)/python -m pytest -m chaos --timeout 3600 $(ARGS)
+
+lock: .venv/.python ## pin the newest versions that pyproject.toml allows
+	$(PIP) install uv
+	$(BIN)/$(LOCK) --upgrade pyproject.toml --output-file requirements.lock
+
+clean: ## remove the environment, caches and builds
+	rm -rf .venv build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# An interpreter that is on the PATH may still fail (a pyenv shim, a Python without venv), so each is tried.
+.venv/.python:
+	@for python in $(or $(PYTHON),python3.13 python3.12 python3.11 python3); do \
+		if "$$python" -c '$(WORKS)' >/dev/null 2>&1; then found=$$python; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+		echo "No Python 3.11 or newer with venv works here; name one with make PYTHON=/path/to/python" >&2; exit 1; \
+	fi; \
+	echo "Creating .venv with $$("$$found" --version)"; \
+	"$$found" -m venv --clear .venv && touch $@
+
+.venv/.installed: .venv/.python pyproject.toml requirements.lock
+	@echo "Installing the arena into .venv"
+	@$(PIP) install --constraint requirements.lock --editable .
+	@touch $@
+
+.venv/.installed-dev: .venv/.python pyproject.toml requirements.lock
+	@echo "Installing the arena and its tools into .venv"
+	@$(PIP) install --constraint requirements.lock --editable '.[dev]'
+	@touch $@ .venv/.installed

@@ -1,0 +1,341 @@
+"""Hub: who is listening on this worker. Fed by the store's feed alone, also for what this very worker committed."""
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from arena import chat
+from arena.chat import Entry
+from arena.engine import Engine
+from arena.errors import ArenaError, NotFound
+from arena.models import Channel, Invite, SessionId
+from arena.room import START, Listener, Log, Position, Presence, Room, Subscription
+from arena.session import Session, state_view
+from arena.store import keys
+from arena.store.feeds import Feeds
+from arena.store.sessions import Heads, Page, Sessions, read_end
+from arena.wire import Cursor, Line, Push
+
+logger = logging.getLogger(__name__)
+
+STATE_PAUSE = 0.25  # seconds between two `state` frames of a session
+CHECK_PAUSE = 1.0  # seconds between two shares of rooms that are compared with the log
+CHECK_SHARES = 5
+PEER_LIFE = 15.0  # seconds that another worker's presence is believed
+
+
+class Hub:
+    """The rooms of this worker."""
+
+    def __init__(self, engine: Engine, sessions: Sessions, feeds: Feeds, page_bytes: int) -> None:
+        self.engine = engine
+        self.sessions = sessions
+        self.feeds = feeds
+        self.page_bytes = page_bytes
+        self.worker = secrets.token_hex(4)
+        self.rooms: dict[SessionId, Room] = {}
+        self._opening: dict[SessionId, asyncio.Task[Room]] = {}
+        self._restless: set[Room] = set()  # state or presence has changed
+        self._suspect: set[Room] = set()  # news did not fit
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    # Listening
+
+    async def subscribe(
+        self,
+        listener: Listener,
+        session: SessionId,
+        viewer: Invite | None,
+        cursors: Mapping[str, Cursor] | None = None,
+    ) -> Subscription:
+        """Have a connection follow a session from its cursors on."""
+        room = await self._open(session)
+        while self.rooms.get(session) is not room:  # closed while we waited for it
+            room = await self._open(session)
+        given = {log.channel for log in room.logs if cursors and log.channel in cursors}
+        behind = {
+            log.channel: Position(cursors[log.channel].index, cursors[log.channel].epoch)
+            if cursors and log.channel in given
+            else START
+            for log in room.logs
+        }
+        subscription = Subscription(listener, room, viewer, behind, given)
+        room.subscriptions.add(subscription)
+        self._restless.add(room)
+        listener.lag()
+        return subscription
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        """Stop following."""
+        room = subscription.room
+        room.subscriptions.discard(subscription)
+        self._restless.add(room)
+
+    async def _open(self, session: SessionId) -> Room:
+        """The room of a session: its feed first, then where the logs stand, so that nothing falls in between."""
+        if session in self.rooms:
+            return self.rooms[session]
+        task = self._opening.get(session)
+        if task is None:
+            task = self._opening[session] = asyncio.create_task(self._make(session), name="open room")
+            task.add_done_callback(lambda _: self._opening.pop(session, None))
+        return await asyncio.shield(task)
+
+    async def _make(self, session: SessionId) -> Room:
+        feed = keys.feed(session)
+        await self.feeds.subscribe(feed)
+        try:
+            heads = await self.sessions.heads(session)
+            if not heads.tag:
+                raise NotFound("Challenge not found")
+        except ArenaError:
+            self.feeds.unsubscribe(feed)
+            raise
+        room = self.rooms[session] = Room(session)
+        self._set_heads(room, heads)
+        self._spawn(self._ask_peers(room))
+        return room
+
+    # News
+
+    def hear(self, feed: str, payload: bytes) -> None:
+        """One piece of news from the store."""
+        room = self.rooms.get(SessionId(feed.rpartition(":")[2]))
+        if room is None:
+            return
+        head, _, rest = payload.partition(b"\n")
+        kind, *words = head.decode().split(" ")
+        match kind:
+            case "o" | "p":
+                self._take(room, room.logs[kind == "p"], words, rest)
+            case "x":
+                self._close(room)
+            case "w":
+                seats = frozenset(Invite(word) for word in words[2:] if word)
+                if words[0] != self.worker:
+                    room.peers[words[0]] = Presence(seats, int(words[1]), time.monotonic() + PEER_LIFE)
+                    self._restless.add(room)
+            case "?":
+                if words[0] != self.worker:
+                    self._spawn(self._publish_presence(room))
+
+    def _take(self, room: Room, log: Log, words: Sequence[str], lines: bytes) -> None:
+        entries = [Entry.unpack(line) for line in lines.split(b"\n")] if lines else []
+        before = Position(int(words[0]) + 1, "" if words[1] == "-" else words[1])
+        if not room.advance(log, before, entries):
+            self.suspect(room)
+        if len(words) > 2:
+            room.tag = words[3]
+            room.end = room.end or read_end(words[4])
+            self._restless.add(room)
+            if room.end is not None and room.end_push is None:
+                self._spawn(self._prepare_end(room))
+
+    def confirm(self, feed: str) -> None:
+        """A feed has begun, perhaps anew after a lost connection: what came in between is in the log."""
+        room = self.rooms.get(SessionId(feed.rpartition(":")[2]))
+        if room is not None:
+            self.suspect(room)
+
+    def suspect(self, room: Room) -> None:
+        """What we know of a room may be wrong: compare it with the log."""
+        if room not in self._suspect:
+            self._suspect.add(room)
+            self._spawn(self._check(room))
+
+    def suspect_all(self) -> None:
+        """The store is a new process: compare everything."""
+        for room in self.rooms.values():
+            self.suspect(room)
+
+    async def _check(self, room: Room) -> None:
+        self._suspect.discard(room)
+        self._set_heads(room, await self.sessions.heads(room.session))
+
+    def _set_heads(self, room: Room, heads: Heads) -> None:
+        if not heads.tag:
+            self._close(room)
+            return
+        for log, (length, tag) in zip(room.logs, (heads.operator, heads.player), strict=True):
+            room.correct(log, Position(length + 1, tag))
+        if heads.tag != room.tag or room.state_push is None:
+            room.tag = heads.tag
+            self._restless.add(room)
+        if heads.end != room.end:
+            room.end, room.end_push = heads.end, None
+            for subscription in room.subscriptions:
+                subscription.told_end = False
+        if room.end is not None and room.end_push is None:
+            self._spawn(self._prepare_end(room))
+
+    def _close(self, room: Room) -> None:
+        """The session is gone."""
+        if self.rooms.get(room.session) is not room:
+            return
+        del self.rooms[room.session]
+        self.feeds.unsubscribe(keys.feed(room.session))
+        for subscription in list(room.subscriptions):
+            room.subscriptions.discard(subscription)
+            subscription.listener.removed(room.session)
+
+    async def _prepare_end(self, room: Room) -> None:
+        """Fetch what `game_ended` has to say."""
+        session = await self.engine.get(room.session)
+        if room.end_push is not None or room.end is None:
+            return
+        data = await end_data(self.sessions, session)
+        frame = {"type": "game_ended", "challengeId": room.session, "data": data}
+        room.end_push = Push(lambda: frame)
+        for subscription in room.subscriptions:
+            subscription.listener.lag()
+
+    # Catching up
+
+    async def bring(self, subscription: Subscription) -> bool:
+        """Bring a subscription one step further; False if it has to wait for news."""
+        room, listener = subscription.room, subscription.listener
+        for log in room.logs:
+            position = subscription.behind.get(log.channel)
+            if position is None:
+                continue
+            page = await self.sessions.page(log.channel, position.next, position.epoch, self.page_bytes)
+            if subscription not in room.subscriptions:
+                return False
+            if subscription.behind.get(log.channel) != position:
+                return True
+            await self._send_page(subscription, log, page)
+            reached = Position(page.next, page.epoch)
+            if not room.settle(subscription, log, reached) and page.next > page.length:
+                # We have read further than the feed has told, or the feed has lost something.
+                if reached.next <= log.head.next:
+                    self.suspect(room)
+                return False
+            return True
+        if subscription.owes_end and room.end_push is not None:
+            subscription.told_end = True
+            listener.push(room.end_push.encoded(listener.codec))
+        elif subscription.state_stale and room.state_push is not None:
+            subscription.state_stale = False
+            listener.push(room.state_push.encoded(listener.codec))
+        else:
+            return False
+        return True
+
+    async def _send_page(self, subscription: Subscription, log: Log, page: Page) -> None:
+        listener, channel = subscription.listener, log.channel
+        if channel in subscription.begun and page.holds:
+            for index, entry in enumerate(page.entries, page.first):
+                listener.push(Line(entry, index).seen_by(subscription.viewer).encoded(listener.codec))
+            return
+        recovered = page.holds and (channel in subscription.given or channel in subscription.begun)
+        session = await self.engine.get(subscription.room.session)
+        subscription.begun.add(channel)
+        frame = {
+            "type": "initial",
+            "channel": channel,
+            "messages": read_page(page, channel, subscription.viewer, session),
+            "next": page.next,
+            "epoch": page.epoch,
+            "recovered": recovered,
+        }
+        listener.push(listener.codec.encode(frame))
+
+    # State and presence
+
+    async def run(self) -> None:
+        """Keep states fresh and rooms honest, for as long as the server lives."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._keep_states(), name="hub states")
+            group.create_task(self._keep_honest(), name="hub checks")
+
+    async def _keep_states(self) -> None:
+        while True:
+            await asyncio.sleep(STATE_PAUSE)
+            rooms, self._restless = self._restless, set()
+            await asyncio.gather(*(self._refresh(room) for room in rooms if self.rooms.get(room.session) is room))
+
+    async def _refresh(self, room: Room) -> None:
+        if not room.subscriptions:
+            del self.rooms[room.session]
+            self.feeds.unsubscribe(keys.feed(room.session))
+            await self._publish_presence(room)
+            return
+        try:
+            session = await self.engine.at_tag(room.session, room.tag)
+            room.tag = session.tag
+        except ArenaError:
+            self._restless.add(room)
+            return
+        here = room.everybody(time.monotonic())
+        players = session.standing.players
+        frame = {
+            "type": "state",
+            "challengeId": room.session,
+            "state": state_view(session).wire(),
+            "connected": [invite for invite in players if invite in here.seats],
+            "spectators": here.spectators,
+        }
+        room.state_push = Push(lambda: frame)
+        for subscription in room.subscriptions:
+            subscription.state_stale = True
+            subscription.listener.lag()
+        await self._publish_presence(room)
+
+    async def _publish_presence(self, room: Room) -> None:
+        here = room.presence
+        if room.published == here and not room.peers:
+            return
+        room.published = here
+        await self._publish(room, " ".join(["w", self.worker, str(here.spectators), *here.seats]))
+
+    async def _ask_peers(self, room: Room) -> None:
+        await self._publish(room, f"? {self.worker}")
+
+    async def _publish(self, room: Room, news: str) -> None:
+        feed = keys.feed(room.session)
+        try:
+            await self.sessions.nodes.run(feed, "SPUBLISH", feed, news)
+        except ArenaError:
+            self._restless.add(room)
+
+    async def _keep_honest(self) -> None:
+        share = 0
+        while True:
+            await asyncio.sleep(CHECK_PAUSE)
+            share = (share + 1) % CHECK_SHARES
+            rooms = [room for number, room in enumerate(self.rooms.values()) if number % CHECK_SHARES == share]
+            try:
+                await asyncio.gather(*(self._check(room) for room in rooms))
+            except ArenaError:
+                logger.warning("rooms not compared, the store does not answer rooms=%d", len(rooms))
+            for room in rooms:
+                if room.peers:
+                    self._restless.add(room)
+
+    def _spawn(self, work: Any) -> None:
+        task: asyncio.Task[None] = asyncio.create_task(self._quietly(work), name="hub")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _quietly(self, work: Any) -> None:
+        """What is lost here comes back with the next check."""
+        try:
+            await work
+        except ArenaError as error:
+            logger.warning("hub work put off code=%s", error.code)
+
+
+def read_page(page: Page, channel: Channel, viewer: str | None, session: Session) -> list[dict[str, Any]]:
+    """A page of history as this viewer may see it now."""
+    revealed = session.standing.revealed and channel == chat.operator_channel(session.id)
+    return chat.read(page.entries, page.first, viewer, revealed=revealed)
+
+
+async def end_data(sessions: Sessions, session: Session) -> dict[str, Any]:
+    """The final state of a game, with the profiles of those who played."""
+    profiles = await sessions.profiles(session.standing.player_identities.values())
+    told = {user: profile.wire() for user, profile in profiles.items()}
+    return {**state_view(session).wire(), "profiles": told}

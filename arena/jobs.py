@@ -1,0 +1,121 @@
+"""Jobs: slow work on a stream, taken by any worker, and taken over when a worker dies.
+
+A job's result is an input of its session, accepted once; so running a job twice costs time, never correctness.
+"""
+
+import asyncio
+import logging
+from typing import Any
+
+import orjson
+from redis.exceptions import RedisError, ResponseError
+
+from arena.catalog import Catalog
+from arena.engine import Engine
+from arena.errors import ArenaError, trace
+from arena.models import SessionId
+from arena.operator import JobFailed
+from arena.store import keys
+from arena.store.nodes import Nodes
+
+logger = logging.getLogger(__name__)
+
+GROUP = "arena"
+RENEW = 5.0  # seconds between signs of life of a job's runner
+DEAD = 20_000  # milliseconds of silence after which a job is taken over
+DEATHS = 3  # runners that may die of a job before it counts as failed
+AT_ONCE = 4
+
+
+class Runner:
+    """Takes jobs from the stream, for as long as the server lives."""
+
+    def __init__(self, nodes: Nodes, engine: Engine, catalog: Catalog, worker: str, dead: int = DEAD) -> None:
+        self.nodes = nodes
+        self.engine = engine
+        self.catalog = catalog
+        self.worker = worker
+        self.dead = dead
+        self._free = asyncio.Semaphore(AT_ONCE)
+
+    async def run(self) -> None:
+        """Take jobs one after the other, several at once."""
+        async with asyncio.TaskGroup() as group:
+            while True:
+                await self._free.acquire()
+                try:
+                    taken = await self._take()
+                except (RedisError, OSError, ArenaError) as error:
+                    logger.warning("no jobs taken reason=%s", type(error).__name__)
+                    await asyncio.sleep(1)
+                    taken = None
+                if taken is None:
+                    self._free.release()
+                    continue
+                group.create_task(self._do(*taken), name="job")
+
+    async def _take(self) -> tuple[str, dict[str, Any], int] | None:
+        """The next job: one whose runner died, or a new one."""
+        client: Any = self.nodes.of(keys.JOBS).client
+        try:
+            _, left, *_ = await client.xautoclaim(keys.JOBS, GROUP, self.worker, self.dead, count=1)
+            found = left or await self._new(client)
+        except ResponseError as error:
+            if not str(error).startswith("NOGROUP"):
+                raise
+            await self._make_group(client)
+            return None
+        if not found:
+            return None
+        mark, fields = found[0]
+        [pending] = await client.xpending_range(keys.JOBS, GROUP, mark, mark, 1) or [{"times_delivered": 1}]
+        return mark.decode(), orjson.loads(fields[b"job"]), pending["times_delivered"]
+
+    async def _new(self, client: Any) -> list[Any]:
+        reply = await client.xreadgroup(GROUP, self.worker, {keys.JOBS: ">"}, count=1, block=500)
+        return reply[0][1] if reply else []
+
+    async def _make_group(self, client: Any) -> None:
+        try:
+            await client.xgroup_create(keys.JOBS, GROUP, id="0", mkstream=True)
+        except ResponseError as error:
+            if not str(error).startswith("BUSYGROUP"):
+                raise
+
+    async def _do(self, mark: str, job: dict[str, Any], deliveries: int) -> None:
+        alive = asyncio.create_task(self._stay_alive(mark), name="job claim")
+        try:
+            result, failed = await self._work(job, deliveries)
+            await self.engine.finish(SessionId(job["session"]), job["id"], result, failed)
+            client: Any = self.nodes.of(keys.JOBS).client
+            await client.xack(keys.JOBS, GROUP, mark)
+            await client.xdel(keys.JOBS, mark)
+        except (ArenaError, RedisError, OSError) as error:
+            logger.warning("job left for another runner kind=%s reason=%s", job["kind"], type(error).__name__)
+        finally:
+            alive.cancel()
+            self._free.release()
+
+    async def _work(self, job: dict[str, Any], deliveries: int) -> tuple[Any, str | None]:
+        if deliveries > DEATHS:
+            return None, f"The job died {DEATHS} times."
+        try:
+            session = await self.engine.get(job["session"])
+            operator = self.catalog.challenge(job["type"]).operator(session.header.options)
+            return await operator.work(job["kind"], job["payload"]), None
+        except JobFailed as error:
+            return None, str(error)
+        except ArenaError:
+            raise
+        except Exception as error:  # a challenge's work may raise anything
+            logger.error("job failed type=%s kind=%s %s", job["type"], job["kind"], trace(error))
+            return None, f"The job raised {type(error).__name__}."
+
+    async def _stay_alive(self, mark: str) -> None:
+        client: Any = self.nodes.of(keys.JOBS).client
+        while True:
+            await asyncio.sleep(RENEW)
+            try:
+                await client.xclaim(keys.JOBS, GROUP, self.worker, 0, [mark], justid=True)
+            except (RedisError, OSError) as error:
+                logger.warning("job claim not renewed reason=%s", type(error).__name__)

@@ -1,0 +1,237 @@
+"""Lobby: what happens in all public sessions, and on the boards, for those who want to know."""
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from arena.catalog import Catalog
+from arena.chat import operator_channel, player_channel
+from arena.engine import Engine
+from arena.errors import ArenaError, NotFound
+from arena.models import Challenge, ChallengeOperatorState, Millis, SessionId, Status
+from arena.room import Listener
+from arena.scorer import Scorer
+from arena.session import challenge_view
+from arena.store import boards, index, keys
+from arena.store.feeds import Feeds
+from arena.store.index import Index
+from arena.wire import Push
+
+logger = logging.getLogger(__name__)
+
+PAUSE = 1.0  # seconds between two frames about the same session, or the same board
+SHOWN = 100  # sessions of each status in the first answer
+WAITING = 1_000  # sessions that a lagging listener is told about when it has room again
+TAIL = 16  # messages looked through for the newest public one
+
+Board = tuple[str, str]  # challenge type or "global", strategy
+
+
+@dataclass(eq=False)
+class Guest:
+    """A connection in the lobby."""
+
+    listener: Listener
+    type: str | None
+    waiting: dict[SessionId, str] = field(default_factory=dict)  # news it had no room for: the newest per session
+
+
+class Lobby:
+    """Those who follow sessions and boards rather than a game."""
+
+    def __init__(self, engine: Engine, index: Index, scorer: Scorer, feeds: Feeds, catalog: Catalog) -> None:
+        self.engine = engine
+        self.index = index
+        self.scorer = scorer
+        self.feeds = feeds
+        self.catalog = catalog
+        self.guests: dict[Listener, Guest] = {}
+        self.boards: defaultdict[Board, set[Listener]] = defaultdict(set)
+        self._news: asyncio.Queue[dict[str, Any]] = asyncio.Queue(maxsize=10_000)
+        self._moved: set[Board] = set()
+        self._touched: set[SessionId] = set()
+
+    async def enter(self, listener: Listener, type: str | None) -> dict[str, Any]:
+        """Follow the sessions of a type, or of all; answers with those that wait or run."""
+        if type is not None:
+            self.catalog.challenge(type)
+        await self.feeds.subscribe(keys.LOBBY_FEED)
+        self.guests[listener] = Guest(listener, type)
+        found: list[Challenge] = []
+        total = 0
+        for status in (Status.ACTIVE, Status.OPEN):
+            listed = await self.index.list(index.name(type, status), 0, SHOWN)
+            found += await self._views(listed.ids)
+            total += listed.total
+        return {"challenges": [challenge.wire() for challenge in found], "total": total}
+
+    def leave(self, listener: Listener) -> None:
+        """Stop following sessions."""
+        self.guests.pop(listener, None)
+
+    async def follow(self, listener: Listener, type: str | None, strategy: str | None) -> dict[str, Any]:
+        """Follow a board; answers with its top."""
+        where, name, entries = await self.scorer.board(type, strategy)
+        await self.feeds.subscribe(boards.feed(where))
+        self.boards[where, name].add(listener)
+        return {"challengeType": where, "strategy": name, "entries": [entry.wire() for entry in entries]}
+
+    def unfollow(self, listener: Listener, type: str | None = None, strategy: str | None = None) -> None:
+        """Stop following a board, or all of them."""
+        for (where, name), listeners in list(self.boards.items()):
+            if type in {None, where} and strategy in {None, name}:
+                listeners.discard(listener)
+                if not listeners:
+                    del self.boards[where, name]
+
+    def forget(self, listener: Listener) -> None:
+        """A connection is gone."""
+        self.leave(listener)
+        self.unfollow(listener)
+
+    def hear(self, feed: str, payload: bytes) -> None:
+        """One piece of news from the store."""
+        if feed == keys.LOBBY_FEED:
+            if self.guests and not self._news.full():
+                self._news.put_nowait(orjson.loads(payload))
+            return
+        type_ = feed.removeprefix("{score:").removesuffix("}:f")
+        board = (type_, payload.decode())
+        if board in self.boards:
+            self._moved.add(board)
+
+    def touch(self, session: SessionId) -> None:
+        """Something was said or done in a session by this worker."""
+        self._touched.add(session)
+
+    async def run(self) -> None:
+        """Pass news on, for as long as the server lives."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._pass_on(), name="lobby news")
+            group.create_task(self._keep_up(), name="lobby pace")
+
+    async def _pass_on(self) -> None:
+        while True:
+            news = await self._news.get()
+            try:
+                await self._tell(news)
+            except ArenaError as error:
+                logger.warning("lobby news lost code=%s", error.code)
+
+    async def _tell(self, news: dict[str, Any]) -> None:
+        guests = [guest for guest in self.guests.values() if guest.type in {None, news["type"]}]
+        if not guests:
+            return
+        push = Push(_constant(await self._frame(news)))
+        for guest in guests:
+            if guest.listener.has_room and not guest.waiting:
+                guest.listener.push(push.encoded(guest.listener.codec))
+            elif len(guest.waiting) < WAITING or news["id"] in guest.waiting:
+                guest.waiting[news["id"]] = news["event"]
+                guest.listener.lag()
+
+    async def bring(self, listener: Listener) -> bool:
+        """Tell a guest the next thing it had no room for; False if there is none."""
+        guest = self.guests.get(listener)
+        if guest is None or not guest.waiting:
+            return False
+        id_ = next(iter(guest.waiting))
+        event = guest.waiting.pop(id_)
+        frame = await self._frame({"event": event, "id": id_, "type": guest.type or "", "createdAt": 0})
+        listener.push(listener.codec.encode(frame))
+        return True
+
+    async def _frame(self, news: dict[str, Any]) -> dict[str, Any]:
+        id_, event = SessionId(news["id"]), news["event"]
+        try:
+            session = await self.engine.get(id_)
+        except NotFound:
+            return {"type": "session", "event": "removed", "challenge": self._gone(news).wire()}
+        frame = {"type": "session", "event": event, "challenge": challenge_view(session).wire()}
+        last = await self._last_line(id_)
+        return frame if last is None else {**frame, "lastLine": last}
+
+    async def _last_line(self, id_: SessionId) -> dict[str, Any] | None:
+        """The newest message that everybody may read."""
+        public: list[dict[str, Any]] = []
+        for channel in (operator_channel(id_), player_channel(id_)):
+            page = await self.engine.sessions.tail(channel, TAIL)
+            lines = (entry.fields(number) for number, entry in enumerate(page.entries, page.first))
+            public += [line for line in lines if not line.get("to")]
+        return max(public, key=lambda line: line["timestamp"], default=None)
+
+    def _gone(self, news: dict[str, Any]) -> Challenge:
+        known = self.catalog.challenges.get(news["type"])
+        return Challenge(
+            id=SessionId(news["id"]),
+            name=known.metadata.name if known else news["type"],
+            created_at=Millis(news.get("createdAt", 0)),
+            challenge_type=news["type"],
+            invites=[],
+            state=ChallengeOperatorState(),
+        )
+
+    async def _views(self, ids: Iterable[SessionId]) -> list[Challenge]:
+        async def view(id_: SessionId) -> Challenge | None:
+            try:
+                return challenge_view(await self.engine.get(id_))
+            except NotFound:
+                return None
+
+        return [found for found in await asyncio.gather(*map(view, ids)) if found is not None]
+
+    async def _keep_up(self) -> None:
+        """At most once a second: tell boards that moved, and tell the lobby what this worker's sessions did."""
+        while True:
+            await asyncio.sleep(PAUSE)
+            moved, self._moved = self._moved, set()
+            touched, self._touched = self._touched, set()
+            try:
+                for board in moved:
+                    await self._push_board(board)
+                if touched and await self._has_guests():
+                    await asyncio.gather(*map(self._report, touched))
+            except ArenaError as error:
+                logger.warning("lobby put off code=%s", error.code)
+
+    async def _push_board(self, board: Board) -> None:
+        type_, strategy = board
+        where = None if type_ == boards.GLOBAL else type_
+        _, _, entries = await self.scorer.board(where, strategy)
+        told = [entry.wire() for entry in entries]
+        frame = {"type": "leaderboard", "challengeType": type_, "strategy": strategy, "entries": told}
+        push = Push(lambda: frame)
+        for listener in self.boards.get(board, ()):
+            if listener.has_room:
+                listener.push(push.encoded(listener.codec))
+            else:
+                self._moved.add(board)
+
+    async def _has_guests(self) -> bool:
+        """Whether any worker has somebody in the lobby."""
+        reply = await self.index.nodes.run(keys.LOBBY_FEED, "PUBSUB", "SHARDNUMSUB", keys.LOBBY_FEED)
+        return any(int(count) > 0 for name, count in _pairs(reply))
+
+    async def _report(self, id_: SessionId) -> None:
+        try:
+            session = await self.engine.get(id_)
+        except NotFound:
+            return
+        if not session.header.private:
+            await self.index.changed(id_, session.header.type)
+
+
+def _constant(frame: dict[str, Any]) -> Any:
+    return lambda: frame
+
+
+def _pairs(reply: list[Any]) -> Iterable[tuple[Any, Any]]:
+    """A flat list of names and numbers, or the list of pairs that redis-py makes of it."""
+    if reply and isinstance(reply[0], tuple | list):
+        return [tuple(pair) for pair in reply]
+    return list(zip(reply[::2], reply[1::2], strict=True))

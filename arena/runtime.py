@@ -1,0 +1,170 @@
+"""Runtime: the parts of an arena put together in one worker, and the work it does by itself."""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+
+from arena.catalog import Catalog
+from arena.clock import Clock
+from arena.engine import Engine
+from arena.errors import ArenaError, CannotStart
+from arena.hub import Hub
+from arena.jobs import Runner
+from arena.lobby import Lobby
+from arena.outbox import Outbox
+from arena.scorer import Scorer, ScoringConfig
+from arena.settings import Settings
+from arena.store import keys
+from arena.store.boards import Boards
+from arena.store.feeds import Feeds
+from arena.store.index import Index
+from arena.store.nodes import Nodes
+from arena.store.sessions import Sessions
+
+logger = logging.getLogger(__name__)
+
+DEADLINE_PAUSE = 0.1
+SWEEP_PAUSE = 1.0
+CATCH_UP_EVERY = 5  # sweeps
+BEAT = 0.5  # seconds between signs of life of a worker
+SILENT = 2_000  # milliseconds after which a worker's share goes to the others
+CLOCK_PAUSE = 60.0
+
+
+class Arena:
+    """One worker's arena. Everything it needs is handed down from here."""
+
+    def __init__(self, settings: Settings, catalog: Catalog, nodes: Nodes, secret: bytes) -> None:
+        self.settings = settings
+        self.catalog = catalog
+        self.nodes = nodes
+        self.secret = secret
+        self.clock = Clock()
+        self.sessions = Sessions(nodes)
+        self.index = Index(nodes)
+        self.boards = Boards(nodes)
+        self.scorer = Scorer(self.boards, self.sessions, catalog, ScoringConfig())
+        self.outbox = Outbox(nodes, self.index, self.scorer, self.clock)
+        self.engine = Engine(self.sessions, self.index, self.outbox, catalog, self.clock, settings)
+        self.feeds = Feeds(nodes, self._hear, self._confirm)
+        self.hub = Hub(self.engine, self.sessions, self.feeds, settings.page_bytes)
+        self.lobby = Lobby(self.engine, self.index, self.scorer, self.feeds, catalog)
+        self.runner = Runner(nodes, self.engine, catalog, self.hub.worker)
+        self.closing = asyncio.Event()
+        self._share: list[int] = []
+        self.engine.touched = self.lobby.touch
+        nodes.renewed += [self.engine.forget, self.hub.suspect_all]
+
+    def _hear(self, feed: str, payload: bytes) -> None:
+        hears = self.lobby.hear if feed == keys.LOBBY_FEED or feed.startswith("{score:") else self.hub.hear
+        hears(feed, payload)
+
+    def _confirm(self, feed: str) -> None:
+        if feed != keys.LOBBY_FEED and not feed.startswith("{score:"):
+            self.hub.confirm(feed)
+
+    async def run(self) -> None:
+        """What goes on without anybody asking, for as long as the server lives."""
+        self.clock.offset = await self.nodes.clock_offset()
+        async with asyncio.TaskGroup() as group:
+            duties: dict[str, Callable[[], Coroutine[None, None, None]]] = {
+                "hub": self.hub.run,
+                "lobby": self.lobby.run,
+                "jobs": self.runner.run,
+                "workers": lambda: self._again("workers", BEAT, self._divide),
+                "deadlines": lambda: self._again("deadlines", DEADLINE_PAUSE, self._wake),
+                "sweeper": lambda: self._again("sweeper", SWEEP_PAUSE, self._sweep),
+                "boards": lambda: self._again("boards", SWEEP_PAUSE * CATCH_UP_EVERY, self._catch_up),
+                "clock": lambda: self._again("clock", CLOCK_PAUSE, self._set_clock),
+            }
+            for name, work in duties.items():
+                group.create_task(work(), name=name)
+
+    async def _again(self, name: str, pause: float, work: Callable[[], Awaitable[None]]) -> None:
+        """Do something for ever; what the store does not allow now is done later."""
+        while True:
+            try:
+                await work()
+            except ArenaError as error:
+                logger.warning("work put off name=%s code=%s", name, error.code)
+            await asyncio.sleep(pause)
+
+    async def _divide(self) -> None:
+        """Tell the other workers that we live, and take our share of the shards."""
+        now = self.clock.now()
+        key, me = keys.WORKERS, self.hub.worker
+        *_, found = await self.nodes.run_all(
+            [
+                (key, ("ZADD", key, now, me)),
+                (key, ("ZREMRANGEBYSCORE", key, "-inf", now - 10 * SILENT)),
+                (key, ("ZRANGEBYSCORE", key, now - SILENT, "+inf")),
+            ]
+        )
+        workers = sorted({me, *(worker.decode() for worker in found)})
+        self._share = list(range(workers.index(me), keys.SHARDS, len(workers)))
+
+    async def _wake(self) -> None:
+        ids = await self.sessions.due(self._share, self.clock.now())
+        for done in await asyncio.gather(*map(self.engine.wake, ids), return_exceptions=True):
+            if isinstance(done, ArenaError):
+                logger.warning("deadline put off code=%s", done.code)
+            elif done is not None:
+                raise done
+
+    async def _sweep(self) -> None:
+        await self.outbox.sweep(self._share)
+
+    async def _catch_up(self) -> None:
+        for type_ in self.catalog.challenges:
+            await self.scorer.catch_up(type_)
+
+    async def _set_clock(self) -> None:
+        self.clock.offset = await self.nodes.clock_offset()
+
+
+@asynccontextmanager
+async def open_arena(settings: Settings, catalog: Catalog, store: str) -> AsyncIterator[Arena]:
+    """An arena on a store that will do, without its own work: see `Arena.run`."""
+    nodes = Nodes(store, timeout=settings.store_timeout_seconds, patience=settings.store_patience_seconds)
+    try:
+        await nodes.connect()
+        arena = Arena(settings, catalog, nodes, await _claim(nodes))
+        try:
+            yield arena
+        finally:
+            await arena.outbox.close()
+            await arena.feeds.close()
+    finally:
+        await nodes.close()
+
+
+async def _claim(nodes: Nodes) -> bytes:
+    """Check that the store's data are of our kind, and get the secret that session keys are made with."""
+    await nodes.run(keys.META, "HSETNX", keys.META, "schema", keys.SCHEMA)
+    await nodes.run(keys.META, "HSETNX", keys.META, "secret", secrets.token_hex(32))
+    schema, secret = await nodes.run(keys.META, "HMGET", keys.META, "schema", "secret")
+    if schema.decode() != keys.SCHEMA:
+        raise CannotStart(
+            f"The store at {nodes.shown} has data of schema {schema.decode()}, this arena needs schema {keys.SCHEMA}."
+        )
+    return bytes.fromhex(secret.decode())
+
+
+@asynccontextmanager
+async def running(arena: Arena, failed: Callable[[], None]) -> AsyncIterator[None]:
+    """Have an arena do its own work; `failed` is called if that ends by itself, which is a fault of ours."""
+    work = asyncio.create_task(arena.run(), name="arena")
+
+    def ended(task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.critical("the arena's own work failed", exc_info=error)
+            failed()
+
+    work.add_done_callback(ended)
+    try:
+        yield
+    finally:
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)

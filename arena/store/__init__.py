@@ -1,0 +1,1 @@
+"""The store: everything that lasts, behind the Redis protocol."""

@@ -1,0 +1,97 @@
+"""Lists of sessions by time: all, per type, per status, per user. Fed by the outbox, in any order, even twice."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import orjson
+
+from arena.models import SessionId, Status, UserId
+from arena.store import keys
+from arena.store.nodes import Nodes
+from arena.store.sessions import Posted
+
+VERSIONS = "{idx}:v"
+TOMBSTONES = "{idx}:gone"
+
+
+class Listed(NamedTuple):
+    """A page of a list."""
+
+    ids: list[SessionId]
+    total: int
+
+
+def name(type: str | None = None, status: Status | None = None) -> str:
+    """The list of a type, a status, both, or of all sessions."""
+    return "{idx}" + (f":t:{type}" if type else ":all") + (f":{status}" if status else "")
+
+
+def of_user(user: UserId) -> str:
+    """The ended games of a player."""
+    return f"{{idx}}:u:{user}"
+
+
+def of_origin(origin: str) -> str:
+    """The open sessions that one address has created."""
+    return f"{{idx}}:o:{origin}"
+
+
+class Index:
+    """The lists of a store."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self.nodes = nodes
+
+    async def take(self, event: Posted) -> None:
+        """Put a session into the lists where it belongs now, and tell the lobby."""
+        gone = event.kind == "removed"
+        into = set() if gone else set(_lists(event))
+        leave = set(_possible(event)) - into
+        news = {"event": event.kind, "id": event.id, "type": event.type, "createdAt": event.created_at}
+        await self.nodes.script(
+            "index",
+            [VERSIONS, TOMBSTONES, keys.LOBBY_FEED, *sorted(into)],
+            event.id,
+            event.version,
+            event.created_at,
+            event.at if gone else "",
+            b"" if event.private else orjson.dumps(news),
+            *sorted(leave),
+        )
+
+    async def changed(self, session: SessionId, type: str) -> None:
+        """Tell the lobby that something was said or done in a session."""
+        news = orjson.dumps({"event": "changed", "id": session, "type": type})
+        await self.nodes.run(keys.LOBBY_FEED, "SPUBLISH", keys.LOBBY_FEED, news)
+
+    async def list(self, list_name: str, offset: int, limit: int) -> Listed:
+        """A page of a list, newest first."""
+        found, total = await self.nodes.run_all(
+            [
+                (list_name, ("ZREVRANGE", list_name, offset, offset + limit - 1)),
+                (list_name, ("ZCARD", list_name)),
+            ]
+        )
+        return Listed([SessionId(id_.decode()) for id_ in found], total)
+
+    async def open_of(self, origin: str) -> int:
+        """How many sessions of this address wait for players."""
+        return int(await self.nodes.run(of_origin(origin), "ZCARD", of_origin(origin)))
+
+
+def _lists(event: Posted) -> Iterator[str]:
+    if not event.private:
+        yield from (name(), name(event.type), name(status=event.status), name(event.type, event.status))
+        if event.status is Status.ENDED:
+            yield from map(of_user, event.users)
+    if event.origin and event.status is Status.OPEN:
+        yield of_origin(event.origin)
+
+
+def _possible(event: Posted) -> Iterator[str]:
+    for status in Status:
+        yield from (name(status=status), name(event.type, status))
+    yield from (name(), name(event.type))
+    yield from map(of_user, event.users)
+    if event.origin:
+        yield of_origin(event.origin)

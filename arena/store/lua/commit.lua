@@ -1,0 +1,48 @@
+-- One input of a session, all of it or nothing: state, messages, input log, deadline, outbox, feed.
+-- KEYS  1 session  2 inputs  3 operator log  4 player log  5 answers  6 due  7 outbox  8 feed  9… invites (create)
+-- ARGV  1 key field  2 digest  3 answer  4 tag expected ('' = no such session yet)  5 new tag  6 version
+--       7 header ('' = as it is)  8 state  9 game  10 input ('' = none)  11 players  12 due ('' = none)  13 id
+--       14 time of the end ('' = not in this turn)  15 number of messages, messages…, number of events, events…
+local stored = redis.call('HGET', KEYS[5], ARGV[1])
+if stored then return {'again', stored} end
+
+local tag = redis.call('HGET', KEYS[1], 'tag') or ''
+if tag ~= ARGV[4] then return {'conflict'} end
+
+redis.call('HSET', KEYS[1], 'tag', ARGV[5], 'version', ARGV[6], 'state', ARGV[8], 'game', ARGV[9], 'players', ARGV[11])
+if ARGV[7] ~= '' then
+  redis.call('HSET', KEYS[1], 'header', ARGV[7])
+  for i = 9, #KEYS do redis.call('SET', KEYS[i], ARGV[13]) end
+end
+if ARGV[10] ~= '' then redis.call('RPUSH', KEYS[2], ARGV[10]) end
+
+local messages = tonumber(ARGV[15])
+local before = redis.call('LLEN', KEYS[3])
+local last = redis.call('LINDEX', KEYS[3], -1)
+last = last and string.sub(last, 1, 16) or '-'
+local lines = {}
+for i = 1, messages do lines[i] = ARGV[15 + i] end
+if messages > 0 then redis.call('RPUSH', KEYS[3], unpack(lines)) end
+
+local ended = '-'
+if ARGV[14] ~= '' then
+  ended = (before + messages) .. ':' .. redis.call('LLEN', KEYS[4])
+  redis.call('HSET', KEYS[1], 'ended', ARGV[14], 'end', ended)
+end
+
+if ARGV[12] == '' then
+  redis.call('ZREM', KEYS[6], ARGV[13])
+else
+  redis.call('ZADD', KEYS[6], ARGV[12], ARGV[13])
+end
+
+local posted = {}
+local events = 16 + messages
+for i = 1, tonumber(ARGV[events]) do
+  posted[i] = redis.call('XADD', KEYS[7], '*', 'e', ARGV[events + i])
+end
+
+redis.call('HSET', KEYS[5], ARGV[1], ARGV[2] .. ARGV[3])
+local head = table.concat({'o', before, last, ARGV[6], ARGV[5], ended}, ' ')
+redis.call('SPUBLISH', KEYS[8], head .. '\n' .. table.concat(lines, '\n'))
+return {'ok', before, posted}

@@ -1,0 +1,266 @@
+"""The primaries behind a store URL: one server or a cluster, with what waits together sent together.
+
+Every command sent through here may be sent again: reads are harmless, and scripts carry a key or a tag that makes a
+second copy do nothing. So a lost connection is retried here, for as long as the caller may be kept waiting.
+"""
+
+import asyncio
+import hashlib
+import logging
+import math
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from importlib.resources import files
+from typing import Any, TypeVar, cast
+
+from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.crc import key_slot
+from redis.exceptions import (
+    AskError,
+    AuthenticationError,
+    BusyLoadingError,
+    ClusterDownError,
+    ConnectionError,  # noqa: A004
+    MovedError,
+    NoScriptError,
+    ReadOnlyError,
+    RedisError,
+    TimeoutError,  # noqa: A004
+    TryAgainError,
+)
+
+from arena.errors import CannotStart, StoreUnavailable
+
+logger = logging.getLogger(__name__)
+
+SCRIPTS = {
+    path.name.removesuffix(".lua"): path.read_text(encoding="utf-8")
+    for path in files("arena.store").joinpath("lua").iterdir()
+    if path.name.endswith(".lua")
+}
+DIGESTS = {name: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest() for name, text in SCRIPTS.items()}
+
+OLDEST = (7, 0)  # sharded pub/sub
+LOST = (ConnectionError, TimeoutError, BusyLoadingError, OSError)
+MOVING = (MovedError, TryAgainError, ClusterDownError, ReadOnlyError)
+
+Reply = TypeVar("Reply")
+
+
+class Node:
+    """One primary. Commands that wait at the same moment go in one pipeline, in the order in which they came."""
+
+    def __init__(self, client: Redis) -> None:
+        self.client = client
+        self._waiting: list[tuple[tuple[Any, ...], asyncio.Future[Any]]] = []
+        self._sender: asyncio.Task[None] | None = None
+
+    def send(self, *commands: tuple[Any, ...]) -> list[asyncio.Future[Any]]:
+        """Queue commands side by side; their replies come through futures."""
+        loop = asyncio.get_running_loop()
+        futures = [loop.create_future() for _ in commands]
+        self._waiting += zip(commands, futures, strict=True)
+        if self._sender is None or self._sender.done():
+            self._sender = loop.create_task(self._send_all(), name="store pipeline")
+        return futures
+
+    async def _send_all(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting, []
+            pipeline = self.client.pipeline(transaction=False)
+            for command, _ in batch:
+                pipeline.execute_command(*command)
+            try:
+                replies: Iterable[Any] = await pipeline.execute(raise_on_error=False)
+            except (RedisError, OSError) as error:
+                replies = [error] * len(batch)
+            except asyncio.CancelledError:
+                for _, future in batch + self._waiting:
+                    future.cancel()
+                raise
+            for (_, future), reply in zip(batch, replies, strict=True):
+                if future.done():
+                    continue
+                if isinstance(reply, Exception):
+                    future.set_exception(reply)
+                else:
+                    future.set_result(reply)
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        if self._sender is not None:
+            self._sender.cancel()
+            await asyncio.gather(self._sender, return_exceptions=True)
+        await self.client.aclose()
+
+
+class Nodes:
+    """Routes commands to the primary that holds their key, and sends them again when an answer is lost."""
+
+    def __init__(self, url: str, *, timeout: float, patience: float) -> None:
+        self.url = url
+        self.timeout = timeout
+        self.patience = patience
+        self.renewed: list[Callable[[], None]] = []  # told when a server turns out to be a new process
+        self._nodes: dict[str, Node] = {}
+        self._slots: dict[int, Node] = {}  # empty while there is only one server
+        self._loading: dict[Node, asyncio.Lock] = {}
+
+    async def connect(self) -> None:
+        """Find out what the URL leads to, and whether it will do."""
+        try:
+            first = Node(self._client(self.url))
+            self._nodes["first"] = first
+            info = await first.client.info()
+        except ValueError as error:
+            raise CannotStart(f"The store URL {self.shown} is not understood: {error}") from None
+        except AuthenticationError:
+            raise CannotStart(f"The store at {self.shown} refuses the user name or password.") from None
+        except LOST as error:
+            raise CannotStart(f"The store at {self.shown} cannot be reached: {error}") from None
+        version = str(info["redis_version"])
+        if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
+            raise CannotStart(f"The store at {self.shown} is version {version}; 7.0 or newer is needed.")
+        if info.get("cluster_enabled") == 1:
+            await self._refresh()
+
+    @property
+    def shown(self) -> str:
+        """The URL without its password."""
+        scheme, _, rest = self.url.partition("://")
+        return f"{scheme}://{rest.rpartition('@')[2]}"
+
+    @property
+    def all(self) -> list[Node]:
+        """Every primary, once."""
+        return list(dict.fromkeys(self._slots.values())) or list(self._nodes.values())
+
+    def of(self, key: str) -> Node:
+        """The primary that holds a key."""
+        if not self._slots:
+            return self._nodes["first"]
+        return self._slots[key_slot(key.encode())]
+
+    async def run(self, key: str, *command: Any) -> Any:
+        """Carry out a command on the primary that holds its key."""
+        return await self._insist(lambda: self._once(key, command))
+
+    async def run_all(self, commands: Iterable[tuple[str, tuple[Any, ...]]]) -> list[Any]:
+        """Carry out many commands, each on the primary of its key."""
+        return list(await asyncio.gather(*(self.run(key, *command) for key, command in commands)))
+
+    async def script(self, name: str, keys: Iterable[str], *arguments: Any) -> Any:
+        """Carry out one of our scripts."""
+        keys = list(keys)
+        command = ("EVALSHA", DIGESTS[name], len(keys), *keys, *arguments)
+        return await self._insist(lambda: self._once(keys[0], command))
+
+    async def _once(self, key: str, command: tuple[Any, ...]) -> Any:
+        node = self.of(key)
+        try:
+            return await node.send(command)[0]
+        except NoScriptError:
+            await self._load(node)
+            return await node.send(command)[0]
+        except AskError as error:
+            target = self._node(error.node_addr[0], error.node_addr[1])
+            return (await asyncio.gather(*target.send(("ASKING",), command)))[1]
+
+    async def _insist(self, attempt: Callable[[], Awaitable[Reply]]) -> Reply:
+        until = time.monotonic() + self.patience
+        pause = 0.01
+        while True:
+            try:
+                return await attempt()
+            except (*LOST, *MOVING) as error:
+                if time.monotonic() + pause > until:
+                    raise StoreUnavailable("The store does not answer; send it again with the same key.") from error
+                await asyncio.sleep(pause)
+                pause = min(pause * 2, 0.5)
+                if self._slots:
+                    await self._refresh(quietly=True)
+
+    async def _load(self, node: Node) -> None:
+        """Give a new server process our scripts, and tell everybody that it is one."""
+        async with self._loading.setdefault(node, asyncio.Lock()):
+            known = await node.client.script_exists(*DIGESTS.values())
+            if all(known):
+                return
+            for text in SCRIPTS.values():
+                await node.client.script_load(text)
+        for callback in self.renewed:
+            callback()
+
+    async def _refresh(self, *, quietly: bool = False) -> None:
+        """Ask any node who holds which slots."""
+        for node in [*self._slots.values(), *self._nodes.values()]:
+            try:
+                shards = await cast(Any, node.client).execute_command("CLUSTER", "SLOTS")
+            except (RedisError, OSError):
+                continue
+            self._slots = {
+                slot: self._node(primary[0].decode() or "127.0.0.1", int(primary[1]))
+                for first, last, primary, *_ in _slot_ranges(shards)
+                for slot in range(first, last + 1)
+            }
+            return
+        if not quietly:
+            raise CannotStart(f"No node of the cluster at {self.shown} answers.")
+
+    def _node(self, host: str, port: int) -> Node:
+        address = f"{host}:{port}"
+        if address not in self._nodes:
+            self._nodes[address] = Node(self._client(self.url, host=host, port=port))
+        return self._nodes[address]
+
+    def _client(self, url: str, **where: Any) -> Redis:
+        # Retrying is ours: redis-py would send a pipeline again as a whole, and not tell.
+        pool = BlockingConnectionPool.from_url(
+            url,
+            max_connections=16,
+            protocol=2,
+            retry=Retry(NoBackoff(), 0),
+            socket_timeout=self.timeout,
+            socket_connect_timeout=self.timeout,
+        )
+        if where:
+            pool.connection_kwargs |= where
+        return Redis(connection_pool=pool)
+
+    async def clock_offset(self) -> float:
+        """Seconds that the store's clock is ahead of this process's."""
+        best, offset = math.inf, 0.0
+        for _ in range(3):
+            sent = time.time()
+            seconds, micros = await self.run("clock", "TIME")
+            took = time.time() - sent
+            if took < best:
+                best, offset = took, int(seconds) + int(micros) / 1e6 - (sent + took / 2)
+        return offset
+
+    async def ping(self) -> str | None:
+        """Why the store cannot be used right now, or None."""
+        try:
+            async with asyncio.timeout(self.timeout):
+                for node in self.all:
+                    await node.client.ping()
+        except (RedisError, OSError) as error:
+            return f"The store at {self.shown} does not answer: {type(error).__name__}."
+        return None
+
+    async def close(self) -> None:
+        """Let go of all connections."""
+        for node in self._nodes.values():
+            await node.close()
+
+
+def _slot_ranges(reply: Any) -> list[Any]:
+    """CLUSTER SLOTS as redis-py gives it: a list of ranges, or a dict of them."""
+    if isinstance(reply, dict):
+        return [
+            (first, last, (str(found["primary"][0]).encode(), found["primary"][1]))
+            for (first, last), found in reply.items()
+        ]
+    return list(reply)

@@ -1,0 +1,1 @@
+"""The doors that speak HTTP: routes, sockets, pages."""

@@ -1,0 +1,30 @@
+"""A real Valkey and a real server for whoever asks."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from tests.servers import Served, served
+from tests.valkeys import Valkey, connect
+
+
+@pytest.fixture(scope="session")
+def valkey() -> Iterator[Valkey]:
+    """One throw-away Valkey for the whole run; a test that breaks its store starts one of its own."""
+    with Valkey() as running:
+        yield running
+
+
+@pytest.fixture
+def store(valkey: Valkey) -> str:
+    """The address of an empty store."""
+    with connect(valkey.url) as redis:
+        redis.flushall()
+    return valkey.url
+
+
+@pytest.fixture
+async def arena(store: str) -> AsyncIterator[Served]:
+    """A running server on an empty store."""
+    async with served(store) as running:
+        yield running

@@ -1,0 +1,109 @@
+"""What a user gets from `pip install`: everything the arena needs, away from the checkout."""
+
+import os
+import re
+import subprocess
+import sys
+import venv
+from collections.abc import Sequence
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return next(folder.glob("*.whl"))
+
+
+def test_the_wheel_has_the_page_the_scripts_and_the_built_in_plugins(wheel: Path) -> None:
+    names = set(ZipFile(wheel).namelist())
+
+    scripts = {path.relative_to(ROOT).as_posix() for path in (ROOT / "arena/store").rglob("*.lua")}
+    assert scripts
+    assert scripts <= names
+    assert names >= {
+        "arena/static/index.html",
+        "arena/py.typed",
+        "challenges/psi/rules.py",
+        "challenges/psi/challenge.yaml",
+        "scoring_strategies/average.py",
+        "scoring_strategies/global_average.py",
+    }
+
+
+def test_the_plugin_folders_stay_open_for_the_plugins_of_others(wheel: Path) -> None:
+    names = set(ZipFile(wheel).namelist())
+
+    assert not names & {"challenges/__init__.py", "scoring_strategies/__init__.py"}
+    assert not [name for name in names if name.startswith(("tests/", "benchmarks/", "static/"))]
+
+
+def test_the_lock_pins_versions_and_names_no_place_to_get_them() -> None:
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+
+    assert lines
+    assert all(re.fullmatch(r"[a-z0-9.-]+==[\w.]+( ; .+)?", line) for line in lines)
+
+
+def test_the_demo_plays_from_an_installed_wheel(wheel: Path, tmp_path: Path) -> None:
+    bin_folder = install(tmp_path, [str(wheel)])
+
+    output = demo(bin_folder, tmp_path)
+
+    assert games_played(output) >= 1
+
+
+def test_the_demo_plays_from_an_editable_install(tmp_path: Path) -> None:
+    bin_folder = install(tmp_path, ["--editable", str(ROOT)])
+
+    output = demo(bin_folder, tmp_path)
+
+    assert games_played(output) >= 1
+
+
+def install(folder: Path, what: Sequence[str]) -> Path:
+    """Make an empty environment, install into it as a user would, and return the folder of its commands."""
+    venv.create(folder / "venv", with_pip=True)
+    bin_folder = folder / "venv" / "bin"
+    command = [str(bin_folder / "python"), "-m", "pip", "install", "--quiet", "-c", str(ROOT / "requirements.lock")]
+    subprocess.run([*command, *what], check=True, cwd=folder, env=bare_environment())
+    return bin_folder
+
+
+def demo(bin_folder: Path, folder: Path) -> str:
+    command = [str(bin_folder / "arena"), "demo", "--seconds", "5", "--port", "0", "--no-browser"]
+    done = subprocess.run(
+        [*command, "--data", str(folder / "data")],
+        check=False,
+        cwd=folder,
+        env=bare_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "Traceback" not in done.stdout, done.stdout
+    return done.stdout
+
+
+def games_played(output: str) -> int:
+    found = re.search(r"(\d+) games? played", output)
+    assert found, output
+    return int(found[1])
+
+
+def bare_environment() -> dict[str, str]:
+    """Our environment without what would lead back to the checkout or change the arena's settings."""
+    return {
+        name: value for name, value in os.environ.items() if not name.startswith(("ARENA_", "PYTHON", "VIRTUAL_ENV"))
+    }
