@@ -41,3 +41,7 @@ class Bot(ABC):  # noqa: B024
     def hear(self, message: ChatMessage) -> Moves:
         """A message of either channel, each once and in order; private ones of the operator may come before `begin`."""
         return ()
+
+    def refused(self, move: Move | Talk, code: str) -> Moves:
+        """The operator or the arena did not take a move."""
+        return ()

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -107,18 +108,23 @@ async def play(url: str, invite: str, bot: Bot, user: str | None = None) -> Fram
                     return data
                 case "state" if frame["state"]["status"] == "active" and not begun:
                     begun = True
-                    await _make(guest, session, bot.begin(invite, frame["state"]["players"]))
+                    await _make(guest, session, bot, bot.begin(invite, frame["state"]["players"]))
                     continue
                 case _:
                     continue
             for message in messages:
                 if may_read(message.from_, message.to, invite):
-                    await _make(guest, session, bot.hear(message))
+                    await _make(guest, session, bot, bot.hear(message))
 
 
-async def _make(guest: Client, session: SessionId, moves: Moves) -> None:
-    for move in moves:
-        if isinstance(move, Move):
-            await guest.call("message", challengeId=session, messageType=move.type, content=move.content)
-        else:
-            await guest.call("chat", channel=player_channel(session), content=move.content, to=move.to)
+async def _make(guest: Client, session: SessionId, bot: Bot, moves: Moves) -> None:
+    waiting = deque(moves)
+    while waiting:
+        move = waiting.popleft()
+        try:
+            if isinstance(move, Move):
+                await guest.call("message", challengeId=session, messageType=move.type, content=move.content)
+            else:
+                await guest.call("chat", channel=player_channel(session), content=move.content, to=move.to)
+        except Refused as refusal:
+            waiting.extendleft(reversed([*bot.refused(move, refusal.code)]))

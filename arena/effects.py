@@ -105,6 +105,8 @@ def score(seat: int, *, security: float = 0, utility: float = 0) -> SetScore:
 
 def deadline(name: str, *, after: float) -> SetDeadline:
     """Have `expired(name)` called so many seconds after this input, unless it is set again or cancelled."""
+    if not after >= 0.001:
+        raise ValueError("A deadline lies at least a millisecond ahead.")
     return SetDeadline(name, after)
 
 

@@ -149,15 +149,16 @@ class Engine:
 
     async def finish(self, id_: SessionId, job: str, result: JsonValue, failed: str | None = None) -> None:
         """Hand a job's result to the session that waits for it; one that does not wait any more ignores it."""
+
+        def hand_in(session: Session, now: Millis) -> Finish:
+            if job not in session.standing.jobs:
+                raise NotFound("The session does not wait for this job.")
+            return Finish(id=job, result=result, failed=failed, at=now)
+
         try:
-            await self._play(
-                id_,
-                Key(f"j:{job}", "0" * 32),
-                lambda session, now: Finish(id=job, result=result, failed=failed, at=now),
-                lambda made: {},
-            )
+            await self._play(id_, Key(f"j:{job}", "0" * 32), hand_in, lambda made: {})
         except NotFound:
-            logger.info("job result without a session job=%s", job)
+            logger.info("job result came too late job=%s", job)
 
     async def session_of(self, invite: str) -> SessionId:
         """The session that an invite is for."""
@@ -280,7 +281,10 @@ class Engine:
 
     def _apply(self, session: Session, change: Input) -> Turn:
         with guarded(session.header.type):
-            return turn.apply(self._operator(session), session, change)
+            made = turn.apply(self._operator(session), session, change)
+        if made.fault is not None:
+            logger.error("challenge failed type=%s %s", session.header.type, trace(made.fault))
+        return made
 
     def _operator(self, session: Session) -> Operator[Any, Any]:
         return self.catalog.challenge(session.header.type).operator(session.header.options)

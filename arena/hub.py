@@ -86,8 +86,8 @@ class Hub:
 
     async def _make(self, session: SessionId) -> Room:
         feed = keys.feed(session)
-        await self.feeds.subscribe(feed)
         try:
+            await self.feeds.subscribe(feed)
             heads = await self.sessions.heads(session)
             if not heads.tag:
                 raise NotFound("Challenge not found")

@@ -106,6 +106,8 @@ class Action:
             return {}
         if self.raw:
             return {cast(str, self.alone): content}
+        if not content and not any(field.is_required() for field in self.model.model_fields.values()):
+            content = "{}"
         if self.adapter is not None and (value := self._read_alone(content)):
             return value
         try:
@@ -162,14 +164,7 @@ class Operator(Generic[State, Options]):
                 for part, given in zip(("state_type", "options_type"), get_args(base), strict=False):
                     if isinstance(given, type):
                         setattr(cls, part, given)
-        found = {
-            name: Action(name, member)
-            for member in (getattr(cls, attribute) for attribute in dir(cls))
-            if (name := getattr(member, "__arena_action__", None))
-        }
-        order = list(inspect.getmembers(cls, inspect.isfunction))
-        lines = {getattr(f, "__arena_action__", ""): f.__code__.co_firstlineno for _, f in order}
-        cls.actions = dict(sorted(found.items(), key=lambda item: lines[item[0]]))
+        cls.actions = _find_actions(cls)
         cls._wanted = {
             hook: frozenset(inspect.signature(getattr(cls, hook)).parameters) & INJECTED
             for hook in ("deal", "joined", "start", "expired", "worked")
@@ -212,3 +207,14 @@ class Operator(Generic[State, Options]):
             raise UnknownMethod(f"Unknown challenge method: {name}")
         arguments = move.read(content)
         return list(move.handler(self, state, seat, **arguments, **moment.asked(move.injected)) or ())
+
+
+def _find_actions(operator: type[Operator[Any, Any]]) -> dict[str, Action]:
+    """The moves of a challenge in the order of its source; one that is overridden stays a move."""
+    marked = {
+        attribute: name
+        for base in reversed(operator.__mro__)
+        for attribute, member in vars(base).items()
+        if (name := getattr(member, "__arena_action__", None))
+    }
+    return {name: Action(name, getattr(operator, attribute)) for attribute, name in marked.items()}

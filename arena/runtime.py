@@ -52,7 +52,6 @@ class Arena:
         self.hub = Hub(self.engine, self.sessions, self.feeds, settings.page_bytes)
         self.lobby = Lobby(self.engine, self.index, self.scorer, self.feeds, catalog)
         self.runner = Runner(nodes, self.engine, catalog, self.hub.worker)
-        self.closing = asyncio.Event()
         self._share: list[int] = []
         self.engine.touched = self.lobby.touch
         nodes.renewed += [self.engine.forget, self.hub.suspect_all]

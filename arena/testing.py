@@ -9,6 +9,7 @@ from pydantic import JsonValue
 
 from arena import chat, turn
 from arena.bots import Bot, Move, Moves
+from arena.errors import ArenaError
 from arena.models import Attribution, ChatMessage, GameResult, Invite, Millis, Score, Seat, SessionId, Status, Version
 from arena.operator import Job, JobFailed, Operator, Options, State
 from arena.session import Act, Expire, Finish, Header, Input, Join, Session, commit_to, result_of
@@ -162,7 +163,10 @@ def play(table: Table[Any, Any], bots: Sequence[Bot], limit: int = 10_000) -> No
         seat, moves = waiting.popleft()
         for move in moves:
             if isinstance(move, Move):
-                table.act(seat, move.type, move.content)
+                try:
+                    table.act(seat, move.type, move.content)
+                except ArenaError as refusal:
+                    waiting.append((seat, bots[seat].refused(move, refusal.code)))
             else:
                 table.chat(seat, move.content, None if move.to is None else table.handles.index(Invite(move.to)))
     raise TimeoutError("The bots never came to an end.")

@@ -31,6 +31,7 @@ from arena.operator import Job, JobFailed, Moment, Operator
 from arena.session import Act, Expire, Finish, Header, Input, Join, Session, Standing, WaitingJob, zeros
 
 AnyOperator = Operator[Any, Any]
+Handler = Callable[[Any, Moment], list[effects.Effect]]
 
 
 @dataclass
@@ -44,6 +45,7 @@ class Turn:
     entries: list[Entry] = field(default_factory=list)
     events: list["Event"] = field(default_factory=list)
     refusal: Refused | None = None
+    fault: Exception | None = None  # of a handler that nobody waited for
     seat: Seat | None = None
 
     @cached_property
@@ -86,7 +88,7 @@ def apply(operator: AnyOperator, session: Session, change: Input) -> Turn:
         case Expire():
             if turn.standing.deadlines.get(change.name) == change.at:
                 del turn.standing.deadlines[change.name]
-                _run(operator, turn, lambda state, now: operator.hook("expired", state, now, change.name))
+                _run_unattended(operator, turn, lambda state, now: operator.hook("expired", state, now, change.name))
         case Finish():
             _finish(operator, turn, change)
         case _:
@@ -133,10 +135,21 @@ def _finish(operator: AnyOperator, turn: Turn, finish: Finish) -> None:
         return
     job = Job(finish.id, waiting.kind, waiting.payload)
     result = finish.result if finish.failed is None else JobFailed(finish.failed)
-    _run(operator, turn, lambda state, now: operator.hook("worked", state, now, job, result))
+    _run_unattended(operator, turn, lambda state, now: operator.hook("worked", state, now, job, result))
 
 
-def _run(operator: AnyOperator, turn: Turn, handler: Callable[[Any, Moment], list[effects.Effect]]) -> None:
+def _run_unattended(operator: AnyOperator, turn: Turn, handler: Handler) -> None:
+    """Call a handler that nobody waits for. If it fails the input counts all the same, or it would come for ever."""
+    before = turn.standing.copy_for_change()
+    try:
+        _run(operator, turn, handler)
+    except Exception as error:  # whatever a challenge raises
+        turn.standing, turn.game, turn.fault = before, turn.session.game, error
+        turn.entries.clear()
+        turn.events.clear()
+
+
+def _run(operator: AnyOperator, turn: Turn, handler: Handler) -> None:
     """Call a handler on a copy of the state; when it has not raised, keep the copy and carry out its effects."""
     state = operator.state_type.model_validate_json(turn.game)
     made = handler(state, turn.moment)

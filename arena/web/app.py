@@ -63,7 +63,7 @@ async def health(request: Request) -> Response:
 async def ready(request: Request) -> Response:
     """Whether requests can be served, and if not why."""
     arena: Arena = request.app.state.arena
-    reason = "The server is shutting down." if arena.closing.is_set() else await arena.nodes.ping()
+    reason = await arena.nodes.ping()
     if reason is None:
         return JSONResponse({"status": "ready"})
     return JSONResponse({"status": "unavailable", "reason": reason}, status_code=503)
@@ -121,7 +121,6 @@ def create_app(
             app.state.arena = arena
             app.state.addresses = Addresses(settings.limit_connections_per_address)
             yield
-            arena.closing.set()
 
     return Starlette(
         routes=[
