@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 STATE_PAUSE = 0.25  # seconds between two `state` frames of a session
 CHECK_PAUSE = 1.0  # seconds between two shares of rooms that are compared with the log
 CHECK_SHARES = 5
+NEWS_TIME = 0.5  # seconds that news may be under way
 PEER_LIFE = 15.0  # seconds that another worker's presence is believed
 
 
@@ -95,7 +96,7 @@ class Hub:
             self.feeds.unsubscribe(feed)
             raise
         room = self.rooms[session] = Room(session)
-        self._set_heads(room, heads)
+        self._set_heads(room, heads, [log.head for log in room.logs])
         self._spawn(self._ask_peers(room))
         return room
 
@@ -115,18 +116,18 @@ class Hub:
                 self._close(room)
             case "w":
                 seats = frozenset(Invite(word) for word in words[2:] if word)
-                if words[0] != self.worker:
-                    room.peers[words[0]] = Presence(seats, int(words[1]), time.monotonic() + PEER_LIFE)
+                until = time.monotonic() + PEER_LIFE
+                if words[0] != self.worker and room.meet(words[0], Presence(seats, int(words[1]), until)):
                     self._restless.add(room)
             case "?":
                 if words[0] != self.worker:
-                    self._spawn(self._publish_presence(room))
+                    self._spawn(self._publish_presence(room, again=True))
 
     def _take(self, room: Room, log: Log, words: Sequence[str], lines: bytes) -> None:
         entries = [Entry.unpack(line) for line in lines.split(b"\n")] if lines else []
         before = Position(int(words[0]) + 1, "" if words[1] == "-" else words[1])
-        if not room.advance(log, before, entries):
-            self.suspect(room)
+        if not room.advance(log, before, entries) and before.next + len(entries) > log.head.next:
+            self.suspect(room)  # anything else is old news: the log has told us already
         if len(words) > 2:
             room.tag = words[3]
             room.end = room.end or read_end(words[4])
@@ -152,15 +153,27 @@ class Hub:
             self.suspect(room)
 
     async def _check(self, room: Room) -> None:
+        """Compare a room that must be wrong somewhere with the log, and correct it."""
         self._suspect.discard(room)
-        self._set_heads(room, await self.sessions.heads(room.session))
+        known = [log.head for log in room.logs]
+        self._set_heads(room, await self.sessions.heads(room.session), known)
 
-    def _set_heads(self, room: Room, heads: Heads) -> None:
+    async def _look(self, room: Room) -> None:
+        """Compare a room that is probably right with the log: news under way are given the time to arrive."""
+        known = [log.head for log in room.logs]
+        heads = await self.sessions.heads(room.session)
+        if heads.tag != room.tag or heads.end != room.end or _positions(heads) != known:
+            await asyncio.sleep(NEWS_TIME)
+            self._set_heads(room, await self.sessions.heads(room.session), known)
+
+    def _set_heads(self, room: Room, heads: Heads, known: Sequence[Position]) -> None:
+        """Believe the log, but for what the feed has moved on since we asked."""
         if not heads.tag:
             self._close(room)
             return
-        for log, (length, tag) in zip(room.logs, (heads.operator, heads.player), strict=True):
-            room.correct(log, Position(length + 1, tag))
+        for log, head, was in zip(room.logs, _positions(heads), known, strict=True):
+            if log.head == was:
+                room.correct(log, head)
         if heads.tag != room.tag or room.state_push is None:
             room.tag = heads.tag
             self._restless.add(room)
@@ -201,19 +214,18 @@ class Hub:
             position = subscription.behind.get(log.channel)
             if position is None:
                 continue
+            head = log.head
             page = await self.sessions.page(log.channel, position.next, position.epoch, self.page_bytes)
             if subscription not in room.subscriptions:
                 return False
             if subscription.behind.get(log.channel) != position:
                 return True
             await self._send_page(subscription, log, page)
-            reached = Position(page.next, page.epoch)
-            if not room.settle(subscription, log, reached) and page.next > page.length:
-                # We have read further than the feed has told, or the feed has lost something.
-                if reached.next <= log.head.next:
-                    self.suspect(room)
-                return False
-            return True
+            if room.settle(subscription, log, Position(page.next, page.epoch)) or page.entries:
+                return True
+            if log.head == head and page.next <= head.next:
+                self.suspect(room)  # the log ends before what the feed has told
+            return log.head != head  # else we have read further than the feed has told, and wait for it
         if subscription.owes_end and room.end_push is not None:
             subscription.told_end = True
             listener.push(room.end_push.encoded(listener.codec))
@@ -278,15 +290,18 @@ class Hub:
             "connected": [invite for invite in players if invite in here.seats],
             "spectators": here.spectators,
         }
-        room.state_push = Push(lambda: frame)
+        if frame != room.state_frame:
+            room.state_frame, room.state_push = frame, Push(lambda: frame)
+            for subscription in room.subscriptions:
+                subscription.state_stale = True
         for subscription in room.subscriptions:
-            subscription.state_stale = True
-            subscription.listener.lag()
+            if subscription.state_stale:
+                subscription.listener.lag()
         await self._publish_presence(room)
 
-    async def _publish_presence(self, room: Room) -> None:
+    async def _publish_presence(self, room: Room, *, again: bool = False) -> None:
         here = room.presence
-        if room.published == here and not room.peers:
+        if room.published == here and not again:
             return
         room.published = here
         await self._publish(room, " ".join(["w", self.worker, str(here.spectators), *here.seats]))
@@ -299,6 +314,7 @@ class Hub:
         try:
             await self.sessions.nodes.run(feed, "SPUBLISH", feed, news)
         except ArenaError:
+            room.published = None
             self._restless.add(room)
 
     async def _keep_honest(self) -> None:
@@ -308,12 +324,13 @@ class Hub:
             share = (share + 1) % CHECK_SHARES
             rooms = [room for number, room in enumerate(self.rooms.values()) if number % CHECK_SHARES == share]
             try:
-                await asyncio.gather(*(self._check(room) for room in rooms))
+                await asyncio.gather(*(self._look(room) for room in rooms))
             except ArenaError:
                 logger.warning("rooms not compared, the store does not answer rooms=%d", len(rooms))
             for room in rooms:
                 if room.peers:
-                    self._restless.add(room)
+                    self._restless.add(room)  # a peer may have gone without a word
+                    self._spawn(self._publish_presence(room, again=True))
 
     def _spawn(self, work: Any) -> None:
         task: asyncio.Task[None] = asyncio.create_task(self._quietly(work), name="hub")
@@ -326,6 +343,10 @@ class Hub:
             await work
         except ArenaError as error:
             logger.warning("hub work put off code=%s", error.code)
+
+
+def _positions(heads: Heads) -> list[Position]:
+    return [Position(length + 1, tag) for length, tag in (heads.operator, heads.player)]
 
 
 def read_page(page: Page, channel: Channel, viewer: str | None, session: Session) -> list[dict[str, Any]]:

@@ -163,7 +163,8 @@ class Lobby:
             page = await self.engine.sessions.tail(channel, TAIL)
             lines = (entry.fields(number) for number, entry in enumerate(page.entries, page.first))
             public += [line for line in lines if not line.get("to")]
-        return max(public, key=lambda line: line["timestamp"], default=None)
+        # Reversed, since all messages of one turn have its time, and the last of them is the newest.
+        return max(reversed(public), key=lambda line: line["timestamp"], default=None)
 
     def _gone(self, news: dict[str, Any]) -> Challenge:
         known = self.catalog.challenges.get(news["type"])

@@ -9,14 +9,16 @@ import math
 from collections.abc import Callable
 from typing import Any, cast
 
-from redis.exceptions import RedisError
+from redis.crc import key_slot
+from redis.exceptions import MovedError, RedisError
 
 from arena.errors import StoreUnavailable
-from arena.store.nodes import Node, Nodes
+from arena.store.nodes import Node, Nodes, heed_cancellation
 
 logger = logging.getLogger(__name__)
 
 BEAT = 5.0  # seconds between signs of life on a feed connection
+REROUTE_PAUSE = 0.05  # seconds between two questions for where a slot has gone
 
 
 class Feeds:
@@ -27,14 +29,17 @@ class Feeds:
         self.heard = heard
         self.confirmed = confirmed  # a subscription has begun, or begun anew: what came before may be missing
         self._wanted: dict[str, asyncio.Event] = {}
+        self._homes: dict[str, Node] = {}  # the primary that was asked for a feed
         self._listeners: dict[Node, _Listener] = {}
+        self._rerouting: asyncio.Task[None] | None = None
+        self.closing = False
 
     async def subscribe(self, name: str) -> None:
         """Listen to a feed; returns when the store has confirmed it."""
         begun = self._wanted.get(name)
         if begun is None:
             begun = self._wanted[name] = asyncio.Event()
-            self._listener(name).ask("SSUBSCRIBE", name)
+            self._ask(name)
         try:
             async with asyncio.timeout(self.nodes.patience):
                 await begun.wait()
@@ -43,35 +48,67 @@ class Feeds:
 
     def unsubscribe(self, name: str) -> None:
         """Stop listening."""
-        if self._wanted.pop(name, None) is not None:
-            self._listener(name).ask("SUNSUBSCRIBE", name)
+        if self._wanted.pop(name, None) is not None and (home := self._homes.pop(name, None)) is not None:
+            self._listener(home).ask("SUNSUBSCRIBE", name)
 
-    def _listener(self, name: str) -> "_Listener":
-        node = self.nodes.of(name)
+    def _ask(self, name: str) -> None:
+        home = self._homes[name] = self.nodes.of(name)
+        self._listener(home).ask("SSUBSCRIBE", name)
+
+    def _listener(self, node: Node) -> "_Listener":
         if node not in self._listeners:
             self._listeners[node] = _Listener(self, node)
         return self._listeners[node]
 
     def names_of(self, node: Node) -> list[str]:
         """The feeds that this primary is to send."""
-        return [name for name in self._wanted if self.nodes.of(name) is node]
+        return [name for name, home in self._homes.items() if home is node]
 
     def take(self, kind: bytes, name: str, payload: Any) -> None:
         """One push from the store."""
         if kind == b"smessage":
             self.heard(name, payload)
-        elif kind == b"ssubscribe" and name in self._wanted:
+        elif name not in self._wanted:
+            return
+        elif kind == b"ssubscribe":
             self._wanted[name].set()
             self.confirmed(name)
-        elif kind == b"sunsubscribe" and name in self._wanted:
-            # The slot has moved to another primary.
-            self._listener(name).ask("SSUBSCRIBE", name)
+        elif kind == b"sunsubscribe":
+            # The slot has moved to another primary, or we came back before we had left.
+            self.lose([name])
+
+    def lose(self, names: list[str]) -> None:
+        """These feeds come no longer from where they were asked for."""
+        for name in names:
+            self._homes.pop(name, None)
+        if self._rerouting is None or self._rerouting.done():
+            self._rerouting = asyncio.create_task(self._reroute(), name="store feed routes")
+
+    async def _reroute(self) -> None:
+        while True:
+            await self.nodes.refresh()
+            lost = [name for name in self._wanted if self._homes.get(name) is not self.nodes.of(name)]
+            if not lost:
+                return
+            for name in lost:
+                self._ask(name)
+            await asyncio.sleep(REROUTE_PAUSE)
+
+    def drop(self, listener: "_Listener") -> bool:
+        """Do without a listener that has nothing to listen to; False if it has."""
+        if self.names_of(listener.node):
+            return False
+        self._listeners.pop(listener.node, None)
+        return True
 
     async def close(self) -> None:
         """Stop listening to anything."""
-        for listener in self._listeners.values():
-            listener.task.cancel()
-        await asyncio.gather(*(listener.task for listener in self._listeners.values()), return_exceptions=True)
+        self.closing = True
+        tasks = [listener.task for listener in self._listeners.values()]
+        tasks += [self._rerouting] if self._rerouting else []
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 class _Listener:
@@ -81,6 +118,7 @@ class _Listener:
         self.feeds = feeds
         self.node = node
         self._asked: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
+        self._pause = 0.01
         self.task = asyncio.create_task(self._run(), name="store feed")
 
     def ask(self, *command: str) -> None:
@@ -88,12 +126,12 @@ class _Listener:
         self._asked.put_nowait(cast(tuple[str, str], command))
 
     async def _run(self) -> None:
-        pause = 0.01
         while True:
             connection = cast(Any, self.node.client.connection_pool).make_connection()
             try:
                 await connection.connect()
-                pause = 0.01
+                if self.feeds.closing:  # redis-py may have swallowed that we were cancelled
+                    return
                 async with asyncio.TaskGroup() as group:
                     group.create_task(self._write(connection), name="store feed writer")
                     group.create_task(self._read(connection), name="store feed reader")
@@ -101,29 +139,45 @@ class _Listener:
                 logger.warning("store feed lost reason=%s", type(lost.exceptions[0]).__name__)
             finally:
                 await connection.disconnect(nowait=True)
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, 1.0)
+            self.feeds.lose([])  # in a cluster somebody else may have the slots by now
+            await asyncio.sleep(self._pause)
+            self._pause = min(self._pause * 2, 1.0)
+            if self.feeds.drop(self):
+                return
 
     async def _write(self, connection: Any) -> None:
         while not self._asked.empty():
             self._asked.get_nowait()
         for name in self.feeds.names_of(self.node):
-            await connection.send_command("SSUBSCRIBE", name)
+            await self._send(connection, "SSUBSCRIBE", name)
         while True:
             try:
                 async with asyncio.timeout(BEAT):
                     command = await self._asked.get()
             except TimeoutError:
                 command = ("PING", "")
+            await self._send(connection, *command)
+
+    async def _send(self, connection: Any, *command: str) -> None:
+        try:
             await connection.send_command(*command)
+        except AttributeError:  # the reader has found the connection broken, and redis-py let go of its socket
+            raise ConnectionError("the connection is gone") from None
+        heed_cancellation()
 
     async def _read(self, connection: Any) -> None:
         silence = BEAT * 3
         while True:
             try:
                 async with asyncio.timeout(silence):
-                    kind, name, *rest = await connection.read_response(timeout=math.inf, disable_decoding=True)
+                    push = await connection.read_response(timeout=math.inf, disable_decoding=True)
             except TimeoutError:
                 raise ConnectionError("the store is silent") from None
-            if kind != b"pong":
+            except MovedError as moved:
+                self.feeds.lose([n for n in self.feeds.names_of(self.node) if key_slot(n.encode()) == moved.slot_id])
+                continue
+            self._pause = 0.01
+            # Without any subscription the answer to a ping is a plain one.
+            if isinstance(push, list) and push[0] != b"pong":
+                kind, name, *rest = push
                 self.feeds.take(kind, name.decode(), rest[0] if rest else None)

@@ -25,8 +25,10 @@ from redis.exceptions import (
     ConnectionError,  # noqa: A004
     MovedError,
     NoScriptError,
+    OutOfMemoryError,
     ReadOnlyError,
     RedisError,
+    ResponseError,
     TimeoutError,  # noqa: A004
     TryAgainError,
 )
@@ -42,9 +44,11 @@ SCRIPTS = {
 }
 DIGESTS = {name: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest() for name, text in SCRIPTS.items()}
 
+SLOTS = 16_384
 OLDEST = (7, 0)  # sharded pub/sub
 LOST = (ConnectionError, TimeoutError, BusyLoadingError, OSError)
 MOVING = (MovedError, TryAgainError, ClusterDownError, ReadOnlyError)
+UNWILLING = ("MISCONF", "NOREPLICAS", "MASTERDOWN")  # the disk is full, a replica is missing: refused before it is done
 
 Reply = TypeVar("Reply")
 
@@ -74,12 +78,12 @@ class Node:
                 pipeline.execute_command(*command)
             try:
                 replies: Iterable[Any] = await pipeline.execute(raise_on_error=False)
-            except (RedisError, OSError) as error:
-                replies = [error] * len(batch)
             except asyncio.CancelledError:
                 for _, future in batch + self._waiting:
                     future.cancel()
                 raise
+            except Exception as error:  # whatever it is, those who wait have to hear of it
+                replies = [error] * len(batch)
             for (_, future), reply in zip(batch, replies, strict=True):
                 if future.done():
                     continue
@@ -107,6 +111,8 @@ class Nodes:
         self._nodes: dict[str, Node] = {}
         self._slots: dict[int, Node] = {}  # empty while there is only one server
         self._loading: dict[Node, asyncio.Lock] = {}
+        self._refreshing = asyncio.Lock()
+        self._refreshed = 0  # times
 
     async def connect(self) -> None:
         """Find out what the URL leads to, and whether it will do."""
@@ -123,8 +129,8 @@ class Nodes:
         version = str(info["redis_version"])
         if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
             raise CannotStart(f"The store at {self.shown} is version {version}; 7.0 or newer is needed.")
-        if info.get("cluster_enabled") == 1:
-            await self._refresh()
+        if info.get("cluster_enabled") == 1 and not await self._refresh():
+            raise CannotStart(f"The cluster at {self.shown} does not serve all slots.")
 
     @property
     def shown(self) -> str:
@@ -158,15 +164,20 @@ class Nodes:
         return await self._insist(lambda: self._once(keys[0], command))
 
     async def _once(self, key: str, command: tuple[Any, ...]) -> Any:
-        node = self.of(key)
         try:
-            return await node.send(command)[0]
+            return await self._send(self.of(key), command)
+        except MovedError:  # to redis-py a kind of ASK, but this one is for good
+            raise
+        except AskError as error:
+            return await self._send(self._node(*error.node_addr), ("ASKING",), command)
+
+    async def _send(self, node: Node, *commands: tuple[Any, ...]) -> Any:
+        """Carry out commands side by side on one primary; the reply is that to the last."""
+        try:
+            return (await asyncio.gather(*node.send(*commands)))[-1]
         except NoScriptError:
             await self._load(node)
-            return await node.send(command)[0]
-        except AskError as error:
-            target = self._node(error.node_addr[0], error.node_addr[1])
-            return (await asyncio.gather(*target.send(("ASKING",), command)))[1]
+            return (await asyncio.gather(*node.send(*commands)))[-1]
 
     async def _insist(self, attempt: Callable[[], Awaitable[Reply]]) -> Reply:
         until = time.monotonic() + self.patience
@@ -174,13 +185,14 @@ class Nodes:
         while True:
             try:
                 return await attempt()
-            except (*LOST, *MOVING) as error:
+            except (RedisError, OSError) as error:
+                if not may_pass(error):
+                    raise
                 if time.monotonic() + pause > until:
                     raise StoreUnavailable("The store does not answer; send it again with the same key.") from error
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, 0.5)
-                if self._slots:
-                    await self._refresh(quietly=True)
+                await self.refresh()
 
     async def _load(self, node: Node) -> None:
         """Give a new server process our scripts, and tell everybody that it is one."""
@@ -193,21 +205,28 @@ class Nodes:
         for callback in self.renewed:
             callback()
 
-    async def _refresh(self, *, quietly: bool = False) -> None:
-        """Ask any node who holds which slots."""
-        for node in [*self._slots.values(), *self._nodes.values()]:
+    async def refresh(self) -> None:
+        """Ask the cluster, if it is one, who holds which slots; those who wait for the same answer share it."""
+        asked = self._refreshed
+        async with self._refreshing:
+            if self._slots and asked == self._refreshed:
+                await self._refresh()
+
+    async def _refresh(self) -> bool:
+        """Ask any node who holds which slots, and say whether all are held; one that is not keeps its last holder."""
+        for node in dict.fromkeys([*self._slots.values(), *self._nodes.values()]):
             try:
                 shards = await cast(Any, node.client).execute_command("CLUSTER", "SLOTS")
             except (RedisError, OSError):
                 continue
-            self._slots = {
+            self._slots |= {
                 slot: self._node(primary[0].decode() or "127.0.0.1", int(primary[1]))
                 for first, last, primary, *_ in _slot_ranges(shards)
                 for slot in range(first, last + 1)
             }
-            return
-        if not quietly:
-            raise CannotStart(f"No node of the cluster at {self.shown} answers.")
+            self._refreshed += 1
+            break
+        return len(self._slots) == SLOTS
 
     def _node(self, host: str, port: int) -> Node:
         address = f"{host}:{port}"
@@ -254,6 +273,20 @@ class Nodes:
         """Let go of all connections."""
         for node in self._nodes.values():
             await node.close()
+
+
+def heed_cancellation() -> None:
+    """End a task that was told to: on Python 3.11 `asyncio.wait_for`, which redis-py sends with, may swallow that."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
+def may_pass(error: Exception) -> bool:
+    """Whether a command that failed like this did nothing, or may be sent again, and may do better later."""
+    if isinstance(error, (*LOST, *MOVING, OutOfMemoryError)):
+        return True
+    return isinstance(error, ResponseError) and str(error).startswith(UNWILLING)
 
 
 def _slot_ranges(reply: Any) -> list[Any]:
