@@ -31,6 +31,11 @@ class Outlet:
         """Whether the reader keeps up."""
         return self._size < self._limit
 
+    @property
+    def waiting(self) -> int:
+        """Bytes that the socket has not been given yet."""
+        return self._size
+
     def push(self, data: bytes, *, reply: bool = False) -> None:
         """Queue bytes."""
         self._queue.append((data, reply))
@@ -67,12 +72,13 @@ class Outlet:
 
     async def watch(self, stall: float, protocol: ArenaProtocol | None) -> None:
         """Return when the socket has taken nothing for so long although something waits."""
-        seen, since = (-1, -1), time.monotonic()
+        sent, left, since = -1, 0, time.monotonic()
         while True:
             await asyncio.sleep(stall / 4)
             buffered = protocol.buffered if protocol else 0
-            now = (self._sent, buffered)
-            if now != seen or not (self._size or buffered):
-                seen, since = now, time.monotonic()
+            # More bytes than before are no sign of life: a ping of ours may have been added to them.
+            if self._sent != sent or buffered < left or not (self._size or buffered):
+                since = time.monotonic()
             elif time.monotonic() - since >= stall:
                 return
+            sent, left = self._sent, buffered

@@ -8,6 +8,7 @@ from websockets.http11 import Request
 
 EXTENSION = "arena.socket"
 STALLED = 4408
+MOST_UNTAKEN = 64 * 1024  # bytes in the socket above which pings are not answered
 UNDECODABLE = b"\0"  # no frame in any codec, and so refused as one
 
 
@@ -40,6 +41,12 @@ class ArenaProtocol(WebSocketsSansIOProtocol):
             self.transport.abort()
         else:
             self.transport.close()
+
+    def handle_ping(self) -> None:
+        """Answer a ping, unless the peer sends them without reading our answers: those would pile up."""
+        answers = b"".join(self.conn.data_to_send())
+        if self.buffered < MOST_UNTAKEN:
+            self.transport.write(answers)
 
     def keepalive_timeout(self) -> None:
         """The peer does not answer pings."""

@@ -212,9 +212,11 @@ class Connection(Outlet):
         data: bytes = text.encode() if text is not None else message["bytes"]
         id_: wire.FrameId = None
         try:
-            self._check_rate()
+            wait = self._take_token()
             frame = self._decode(data)
             id_ = wire.frame_id(frame)
+            if wait > 0:
+                raise RateLimited("Too many frames.", round(wait, 3))
             answer = await self.desk.handle(wire.parse(frame))
         except ArenaError as error:
             self.send(wire.error(error, id_), reply=True)
@@ -225,15 +227,13 @@ class Connection(Outlet):
             self.send(wire.reply(id_, answer.result), reply=True)
             answer.then()
 
-    def _check_rate(self) -> None:
+    def _take_token(self) -> float:
+        """Seconds that this frame is too early."""
         wait = self._bucket.take()
-        if wait <= 0:
-            self._refused = 0
-            return
-        self._refused += 1
+        self._refused = self._refused + 1 if wait > 0 else 0
         if self._refused >= MOST_REFUSED:
             self.end(POLICY, "rate limit exceeded again and again")
-        raise RateLimited("Too many frames.", round(wait, 3))
+        return wait
 
     def _decode(self, data: bytes) -> dict[str, Any]:
         try:
@@ -274,9 +274,11 @@ def choose_codec(socket: WebSocket) -> Codec | None:
 
 def query_commands(socket: WebSocket) -> list[wire.Join | wire.Resume | wire.Watch]:
     """What the address asks for."""
-    query, commands = socket.query_params, list[wire.Join | wire.Resume | wire.Watch]()
+    # Cut to the longest that a frame may say, which no name of ours reaches: more is unknown, not invalid.
+    query = {name: value[:64] if name != "key" else value[:256] for name, value in socket.query_params.items()}
+    commands = list[wire.Join | wire.Resume | wire.Watch]()
     scheme, _, bearer = socket.headers.get("authorization", "").partition(" ")
-    key = bearer if scheme.lower() == "bearer" else query.get("key")
+    key = bearer[:256] if scheme.lower() == "bearer" else query.get("key")
     if "challenge" in query or "key" in query:
         if not key or "challenge" not in query:
             raise Unauthorized("A session key and a challenge are needed.")
