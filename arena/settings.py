@@ -19,7 +19,7 @@ def default_data() -> Path:
 class Settings(BaseSettings):
     """Read once from `ARENA_…` variables and the command line; 0 switches a limit off."""
 
-    model_config = SettingsConfigDict(env_prefix="ARENA_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="ARENA_", env_ignore_empty=True, frozen=True, extra="ignore")
 
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 3001
@@ -58,7 +58,7 @@ class Settings(BaseSettings):
     @classmethod
     def split(cls, value: Any) -> Any:
         """Lists come from the environment with commas."""
-        return tuple(part for part in value.split(",") if part) if isinstance(value, str) else value
+        return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
 
     @property
     def server(self) -> str:
