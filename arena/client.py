@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import secrets
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -10,13 +11,14 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
-from arena.bots import Bot, Move, Moves
+from arena.bots import Bot, Move, Moves, Talk
 from arena.chat import may_read, player_channel
-from arena.errors import Refused
+from arena.errors import Refused, StoreUnavailable
 from arena.models import ChatMessage, SessionId
 from arena.wire import JSON, Codec
 
 Frame = dict[str, Any]
+RESEND = 0.5  # seconds before a move is sent again to a server whose store is away
 Pause = Callable[[], Awaitable[None]]
 
 
@@ -131,9 +133,23 @@ async def _make(guest: Client, session: SessionId, pause: Pause, bot: Bot, moves
         move = waiting.popleft()
         await pause()
         try:
-            if isinstance(move, Move):
-                await guest.call("message", challengeId=session, messageType=move.type, content=move.content)
-            else:
-                await guest.call("chat", channel=player_channel(session), content=move.content, to=move.to)
+            await _send(guest, session, move)
         except Refused as refusal:
             waiting.extendleft(reversed([*bot.refused(move, refusal.code)]))
+
+
+async def _send(guest: Client, session: SessionId, move: Move | Talk) -> None:
+    """Make a move once, however often it has to be sent while the store is away."""
+    key = secrets.token_hex(8)
+    while True:
+        try:
+            if isinstance(move, Move):
+                await guest.call("message", challengeId=session, messageType=move.type, content=move.content, key=key)
+            else:
+                await guest.call("chat", channel=player_channel(session), content=move.content, to=move.to, key=key)
+        except Refused as refusal:
+            if refusal.code != StoreUnavailable.code:
+                raise
+            await asyncio.sleep(RESEND)
+        else:
+            return

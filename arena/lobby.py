@@ -223,7 +223,7 @@ class Lobby:
             session = await self.engine.get(id_)
         except NotFound:
             return
-        if not session.header.private:
+        if not session.header.private and session.standing.status is not Status.ENDED:
             await self.index.changed(id_, session.header.type)
 
 

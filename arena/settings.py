@@ -40,7 +40,6 @@ class Settings(BaseSettings):
     limit_channel_messages: NonNegativeInt = 10_000
     limit_channel_bytes: NonNegativeInt = 16 * 1024 * 1024
     limit_stall_seconds: NonNegativeFloat = 60  # a socket that takes nothing for so long is closed
-    limit_requests_per_second: NonNegativeFloat = 500  # per address, over HTTP
 
     open_seconds: PositiveFloat = 600  # a session that nobody filled is removed after so long
     chat_after_end_seconds: NonNegativeFloat = 600

@@ -2,7 +2,8 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Callable, Mapping
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -17,6 +18,17 @@ from tests.servers import Served
 Frame = dict[str, Any]
 Found = TypeVar("Found")
 PATIENCE = 15.0  # seconds that anything may take before it counts as broken
+
+
+async def comes_true(condition: Callable[[], object], what: str) -> None:
+    """Return as soon as a condition holds, which may have to be awaited; for what no frame tells."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        holds = condition()
+        if await holds if isinstance(holds, Awaitable) else holds:
+            return
+        assert time.monotonic() < until, f"never came true: {what}"
+        await asyncio.sleep(0.01)
 
 
 class Guest:

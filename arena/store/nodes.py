@@ -136,7 +136,7 @@ class Nodes:
     def shown(self) -> str:
         """The URL without its password."""
         scheme, _, rest = self.url.partition("://")
-        return f"{scheme}://{rest.rpartition('@')[2]}"
+        return f"{scheme}://{rest.partition('?')[0].rpartition('@')[2]}"
 
     @property
     def all(self) -> list[Node]:

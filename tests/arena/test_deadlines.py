@@ -13,7 +13,7 @@ from arena.runtime import Arena, open_arena
 from arena.session import Act, Expire, Finish, Join, LoggedInput
 from arena.settings import Settings
 from arena.store import keys
-from tests.guests import Frame, Game, Guest, sit_down, visit
+from tests.guests import Frame, Game, Guest, comes_true, sit_down, visit
 from tests.servers import Served, served
 
 TALLY = "tests.plugins.tally"
@@ -284,9 +284,7 @@ async def take_and_die(still: Arena, times: int) -> None:
     await client.xclaim(keys.JOBS, GROUP, "dead", 0, [mark], retrycount=times)
 
 
-@pytest.mark.parametrize(
-    ("deaths", "result"), [(1, (4, None)), (2, (4, None)), (3, (None, "The job died 3 times."))]
-)
+@pytest.mark.parametrize(("deaths", "result"), [(1, (4, None)), (2, (4, None)), (3, (None, "The job died 3 times."))])
 async def test_a_job_whose_runner_died_is_taken_over_but_not_for_ever(
     still: Arena, deaths: int, result: tuple[int | None, str | None]
 ) -> None:
@@ -295,9 +293,11 @@ async def test_a_job_whose_runner_died_is_taken_over_but_not_for_ever(
 
     runner = Runner(still.nodes, still.engine, still.catalog, "alive", dead=50)
     running = asyncio.create_task(runner.run())
-    async with asyncio.timeout(10):
-        while not isinstance((await inputs(still, id_))[-1], Finish):
-            await asyncio.sleep(0.02)
+
+    async def is_done() -> bool:
+        return isinstance((await inputs(still, id_))[-1], Finish)
+
+    await comes_true(is_done, "the job is done")
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
 

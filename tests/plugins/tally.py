@@ -1,4 +1,4 @@
-"""Tally: players add to a sum until one says stop. Some of its moves are refused, fall over, ring later or take long."""
+"""Tally: players add to a sum until one says stop. Some moves are refused, fall over, ring later or take long."""
 
 import asyncio
 from random import Random
@@ -6,7 +6,22 @@ from typing import Annotated
 
 from pydantic import Field, JsonValue
 
-from arena import Effects, Job, JobFailed, Model, Operator, Refused, Score, Seat, action, cancel, deadline, end, job, say
+from arena import (
+    Effects,
+    Job,
+    JobFailed,
+    Model,
+    Operator,
+    Refused,
+    Score,
+    Seat,
+    action,
+    cancel,
+    deadline,
+    end,
+    job,
+    say,
+)
 
 
 class TallyOptions(Model):

@@ -8,7 +8,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.frames import Opcode
 
 from arena.web.protocol import ArenaProtocol
-from tests.guests import guest_at, sit_down, visit
+from tests.guests import comes_true, guest_at, sit_down, visit
 from tests.plugins import sluggish
 from tests.servers import Served, served
 from tests.sockets import SMALLEST, raw_guest
@@ -133,13 +133,10 @@ async def test_a_connection_that_breaks_leaves_nothing_behind(arena: Served) -> 
             guest.socket.transport.abort()
 
     hub, lobby = arena.arena.hub, arena.arena.lobby
-    async with asyncio.timeout(10):
-        while len(next(iter(hub.rooms.values())).subscriptions) > 2 or lobby.guests or lobby.boards:
-            await asyncio.sleep(0.01)
+    await comes_true(lambda: not lobby.guests and not lobby.boards, "the lobby is empty")
+    await comes_true(lambda: len(next(iter(hub.rooms.values())).subscriptions) == 2, "only the players are left")
     for guest in game.players:
         await guest.socket.close()
 
-    async with asyncio.timeout(10):
-        while hub.rooms:
-            await asyncio.sleep(0.01)
+    await comes_true(lambda: not hub.rooms, "the room is closed")
     assert not arena.arena.engine._locks

@@ -1,13 +1,14 @@
 """How a connection begins: addresses, subprotocols, origins, and what the query or a header asks for."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import socket
 from typing import Any
 
 import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Origin, Subprotocol
 
+from arena.web.protocol import ArenaProtocol
 from arena.wire import JSON, MSGPACK, Codec
 from tests.guests import Guest, guest_at, sit_down, visit
 from tests.servers import Process, Served, served
@@ -39,6 +40,16 @@ async def test_there_is_no_door_elsewhere(arena: Served, path: str) -> None:
             pass
 
     assert refused.value.response.status_code in {403, 404}
+
+
+async def test_small_frames_are_not_held_back_to_wait_for_more(arena: Served) -> None:
+    await (await visit(arena)).hear("welcome")
+
+    [connection] = arena.uvicorn.server_state.connections
+
+    assert isinstance(connection, ArenaProtocol)
+    accepted = connection.transport.get_extra_info("socket")
+    assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 async def test_without_a_subprotocol_json_is_spoken_and_none_is_named(arena: Served) -> None:
@@ -193,11 +204,11 @@ VAIN = [
 
 
 @pytest.fixture
-async def names(arena: Served) -> AsyncIterator[dict[str, str]]:
+async def names(arena: Served) -> dict[str, str]:
     game = await sit_down(arena)
     made = await game.players[0].get("create", challengeType="psi")
     await game.players[0].get("join", invite=made["invites"][0])
-    yield {
+    return {
         "id": game.id,
         "key": game.keys[0],
         "used": game.invites[0],

@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 import struct
-from collections.abc import Iterator
 from random import Random
 from typing import Any
 
@@ -105,7 +104,9 @@ cases: SearchStrategy[Case] = st.one_of(
     mutated(),
     mutated(),
     values.filter(lambda value: not is_frame(value)).map(lambda value: ("no frame", value)),
-    st.fixed_dictionaries({"type": st.text(max_size=10).filter(lambda t: t not in TYPES)}).map(lambda f: ("unknown", f)),
+    st.fixed_dictionaries({"type": st.text(max_size=10).filter(lambda t: t not in TYPES)}).map(
+        lambda f: ("unknown", f)
+    ),
     st.binary(max_size=200).map(lambda data: ("noise", data)),
 )
 
@@ -161,8 +162,9 @@ def allowed(kind: str, codec: Codec, data: bytes) -> set[str]:
 
 
 @pytest.fixture(params=[JSON, MSGPACK], ids=lambda codec: str(codec.protocol))
-def codec(request: pytest.FixtureRequest) -> Iterator[Codec]:
-    yield request.param
+def codec(request: pytest.FixtureRequest) -> Codec:
+    chosen: Codec = request.param
+    return chosen
 
 
 def assert_no_fault(caplog: pytest.LogCaptureFixture) -> None:
@@ -259,7 +261,7 @@ def head(first: int, second: int, rest: bytes = b"") -> bytes:
     return bytes([first, second]) + rest
 
 
-BROKEN = {
+BROKEN: dict[str, tuple[bytes, set[int | None]]] = {
     "unmasked": (head(0x81, 2, b"{}"), {1002}),
     "reserved bit": (head(0xC1, 0x82, b"\0\0\0\0{}"), {1002}),
     "reserved opcode": (head(0x83, 0x82, b"\0\0\0\0{}"), {1002}),

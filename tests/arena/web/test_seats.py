@@ -243,7 +243,7 @@ async def test_resume_with_the_key_is_answered_as_join_was(arena: Served) -> Non
         lambda key: key.replace("s_0.", "s_00."),
         lambda key: key.replace("s_0.", "s_1."),
         lambda key: key.replace("s_0.", "s_0x."),
-        lambda key: key.replace("s_0.", "s_٠."),
+        lambda key: key.replace("s_0.", "s_\u0660."),
     ],
 )
 async def test_a_wrong_key_opens_nothing(arena: Served, forge: object) -> None:
