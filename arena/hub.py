@@ -5,7 +5,7 @@ import logging
 import secrets
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena import chat
 from arena.chat import Entry
@@ -26,6 +26,13 @@ CHECK_PAUSE = 1.0  # seconds between two shares of rooms that are compared with 
 CHECK_SHARES = 5
 NEWS_TIME = 0.5  # seconds that news may be under way
 PEER_LIFE = 15.0  # seconds that another worker's presence is believed
+
+
+class Known(NamedTuple):
+    """What was known of a room at some moment."""
+
+    heads: list[Position]
+    end: tuple[int, int] | None
 
 
 class Hub:
@@ -96,7 +103,7 @@ class Hub:
             self.feeds.unsubscribe(feed)
             raise
         room = self.rooms[session] = Room(session)
-        self._set_heads(room, heads, [log.head for log in room.logs])
+        self._set_heads(room, heads, self.known(room))
         self._spawn(self._ask_peers(room))
         return room
 
@@ -155,29 +162,33 @@ class Hub:
     async def _check(self, room: Room) -> None:
         """Compare a room that must be wrong somewhere with the log, and correct it."""
         self._suspect.discard(room)
-        known = [log.head for log in room.logs]
+        known = self.known(room)
         self._set_heads(room, await self.sessions.heads(room.session), known)
 
     async def _look(self, room: Room) -> None:
         """Compare a room that is probably right with the log: news under way are given the time to arrive."""
-        known = [log.head for log in room.logs]
+        known = self.known(room)
         heads = await self.sessions.heads(room.session)
-        if heads.tag != room.tag or heads.end != room.end or _positions(heads) != known:
+        if heads.tag != room.tag or heads.end != room.end or _positions(heads) != known.heads:
             await asyncio.sleep(NEWS_TIME)
             self._set_heads(room, await self.sessions.heads(room.session), known)
 
-    def _set_heads(self, room: Room, heads: Heads, known: Sequence[Position]) -> None:
+    def known(self, room: Room) -> Known:
+        """What we know of a room before we ask the log."""
+        return Known([log.head for log in room.logs], room.end)
+
+    def _set_heads(self, room: Room, heads: Heads, known: Known) -> None:
         """Believe the log, but for what the feed has moved on since we asked."""
         if not heads.tag:
             self._close(room)
             return
-        for log, head, was in zip(room.logs, _positions(heads), known, strict=True):
+        for log, head, was in zip(room.logs, _positions(heads), known.heads, strict=True):
             if log.head == was:
                 room.correct(log, head)
         if heads.tag != room.tag or room.state_push is None:
             room.tag = heads.tag
             self._restless.add(room)
-        if heads.end != room.end:
+        if room.end == known.end != heads.end:
             room.end, room.end_push = heads.end, None
             for subscription in room.subscriptions:
                 subscription.told_end = False

@@ -365,6 +365,31 @@ def _calls(redis: Any, command: str) -> int:
     return int(found["calls"])
 
 
+async def test_an_answer_that_is_older_than_the_news_does_not_take_the_end_of_a_game_back(store: str) -> None:
+    async with served(store) as arena:
+        game = await sit_down(arena)
+        eve = await visit(arena)
+        await eve.get("watch", challengeId=game.id)
+        await eve.hear_messages(game.operator_channel, 2)
+        hub = arena.arena.hub
+        room = hub.rooms[SessionId(game.id)]
+        await game.act(0, "guess", "1")
+        await eve.hear_messages(game.operator_channel, 5)
+
+        # A check asks where the log stands, and before it is told the game ends and everybody hears of it.
+        asked = await arena.arena.sessions.heads(room.session)
+        known = hub.known(room)
+        await game.act(1, "guess", "1")
+        await eve.hear("game_ended")
+        hub._set_heads(room, asked, known)
+        await hub._check(room)
+        await eve.get("watch", challengeId=game.id)
+        await eve.get("ping")
+
+        assert room.end == (9, 0)
+        assert len(eve.of("game_ended")) == 1
+
+
 # The store is gone
 
 

@@ -161,6 +161,7 @@ async def test_a_seat_hides_a_watch_that_came_before_it(arena: Served) -> None:
     await guest.hear("initial", channel=made["id"])
 
     joined = await guest.ask("join", invite=made["invites"][0])
+    await guest.hear("initial", channel=made["id"])
     await guest.get("chat", channel=made["id"], content="hello", to="somebody")
     await guest.hear_messages(made["id"], 1)
     await guest.get("ping")
