@@ -78,6 +78,13 @@ class WaitingJob(Model):
     payload: JsonValue = None
 
 
+class Spoken(Model):
+    """How much of a channel is one seat's."""
+
+    messages: int = 0
+    bytes: int = 0
+
+
 class Standing(ChallengeOperatorState):
     """How a game stands: its public state and what only the engine sees."""
 
@@ -89,10 +96,11 @@ class Standing(ChallengeOperatorState):
     jobs: dict[str, WaitingJob] = {}
     messages: int = 0  # length of the operator channel
     bytes: int = 0
+    spoken: list[Spoken] = []  # what each seat has of that
 
     def copy_for_change(self) -> "Standing":
         """A copy whose lists and dicts are its own."""
-        owned = ("scores", "players", "player_identities", "outcomes", "deadlines", "jobs")
+        owned = ("scores", "players", "player_identities", "outcomes", "deadlines", "jobs", "spoken")
         own: dict[str, Any] = {name: getattr(self, name).copy() for name in owned}
         own["attributions"] = None if self.attributions is None else self.attributions.copy()
         return self.model_copy(update=own)

@@ -97,7 +97,7 @@ class Node:
         if self._sender is not None:
             self._sender.cancel()
             await asyncio.gather(self._sender, return_exceptions=True)
-        await self.client.aclose()
+        await self.client.aclose(close_connection_pool=True)  # the pool is ours, which redis-py does not know
 
 
 class Nodes:
