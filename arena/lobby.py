@@ -58,6 +58,7 @@ class Lobby:
         self._shown: dict[SessionId, str] = {}  # sessions that guests were told of and that have not ended, with type
         self._moved: defaultdict[Board, set[Listener]] = defaultdict(set)  # and who is to be told
         self._touched: set[SessionId] = set()
+        self._changed: dict[SessionId, News] = {}  # what was reported since guests were told last
 
     async def enter(self, listener: Listener, type: str | None) -> dict[str, Any]:
         """Follow the sessions of a type, or of all; answers with those that wait or run."""
@@ -109,7 +110,12 @@ class Lobby:
     def hear(self, feed: str, payload: bytes) -> None:
         """One piece of news from the store."""
         if feed == keys.LOBBY_FEED:
-            self._take(orjson.loads(payload))
+            news: News = orjson.loads(payload)
+            if news["event"] == "changed":  # each worker reports at its own pace, and a session may be busy on several
+                self._changed[news["id"]] = news
+            else:
+                self._changed.pop(news["id"], None)
+                self._take(news)
             return
         type_ = feed.removeprefix("{score:").removesuffix("}:f")
         board = (type_, payload.decode())
@@ -213,6 +219,9 @@ class Lobby:
     async def _keep_up(self) -> None:
         """At most once a second: tell boards that moved, and tell the lobby what this worker's sessions did."""
         touched, self._touched = self._touched, set()
+        changed, self._changed = self._changed, {}
+        for news in changed.values():
+            self._take(news)
         for board in list(self._moved):
             await self._push_board(board)
         if touched and await self._has_guests():

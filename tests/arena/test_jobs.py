@@ -22,6 +22,6 @@ async def ends_when_told(task: asyncio.Task[None], turns: int) -> bool:
 async def test_a_runner_ends_when_told_whatever_it_is_doing(arena: Served) -> None:
     parts = arena.arena
 
-    for turns in range(100):
+    for turns in range(60):
         runner = Runner(parts.nodes, parts.engine, parts.catalog, f"worker-{turns}")
         assert await ends_when_told(asyncio.create_task(runner.run()), turns), turns

@@ -188,6 +188,25 @@ async def test_changes_of_a_session_are_told_at_most_once_a_second(arena: Served
     assert told_of(guest, game.id).count("changed") <= took + 1
 
 
+async def test_a_session_that_is_busy_on_two_servers_is_told_no_more_often(store: str) -> None:
+    async with served(store) as here, served(store) as there:
+        guest = await visit(here)
+        await guest.get("lobby")
+        game = await sit_down(here, others=there)
+        clock = asyncio.get_running_loop().time
+        begun = clock()
+
+        while clock() - begun < 3.2:
+            await game.say(0, "from here")
+            await game.say(1, "from there")
+        last = (await game.say(0, "finally"))["result"]["index"]
+        while (await news(guest, "changed", game.id))["lastLine"]["index"] < last:
+            pass
+        took = clock() - begun
+
+        assert told_of(guest, game.id).count("changed") <= took + 1
+
+
 async def test_the_lobby_hears_of_sessions_on_another_server(store: str) -> None:
     async with served(store) as here, served(store) as there:
         guest = await visit(here)

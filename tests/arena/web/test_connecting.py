@@ -103,6 +103,26 @@ async def test_our_own_page_may_connect(arena: Served) -> None:
     assert (await guest.ask("ping"))["type"] == "reply"
 
 
+async def test_a_name_that_somebody_pointed_at_this_machine_does_not_pass_for_our_own_page(arena: Served) -> None:
+    port = int(arena.url.rpartition(":")[2])
+
+    def page(host: str) -> dict[str, Any]:
+        """A browser that has this host in its address bar, and was led to our port."""
+        return {"origin": Origin(f"http://{host}"), "host": "127.0.0.1", "port": port}
+
+    refused = []
+    for host in (f"evil.example:{port}", "evil.example", f"localhost.evil.example:{port}", f"127.0.0.1.evil.example:{port}"):
+        with pytest.raises(InvalidStatus) as answer:
+            async with guest_at(f"ws://{host}/ws", **page(host)):
+                pass
+        refused.append(answer.value.response.status_code)
+    for host in (f"localhost:{port}", f"127.0.0.1:{port}"):
+        async with guest_at(f"ws://{host}/ws", **page(host)) as guest:
+            await guest.get("ping")
+
+    assert refused == [403] * 4
+
+
 async def test_an_origin_in_the_settings_may_connect_and_no_other(store: str) -> None:
     async with served(store, origins="https://arena.example,https://play.example") as arena:
         guest = await visit(arena, origin=Origin("https://play.example"))

@@ -177,6 +177,7 @@ async def test_a_failure_of_the_challenge_is_not_kept(store: str) -> None:
         ({"messageType": "add", "content": "1"}, {"messageType": "add", "content": "2"}),
         ({"messageType": "add", "content": "1"}, {"messageType": "grumble", "content": "1"}),
         ({"messageType": "grumble", "content": ""}, {"messageType": "add", "content": "1"}),
+        ({"messageType": "a\0+b", "content": "c"}, {"messageType": "a", "content": "b\0+c"}),
     ],
 )
 async def test_a_key_with_another_body_is_refused_and_nothing_happens(

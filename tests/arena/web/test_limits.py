@@ -222,6 +222,43 @@ async def test_a_channel_is_also_full_by_its_bytes(store: str) -> None:
         assert moves[-1]["code"] == "TOO_LARGE"
 
 
+@pytest.mark.parametrize("limits", [{"limit_channel_messages": 40}, {"limit_channel_bytes": 8_000}], ids=["n", "bytes"])
+async def test_a_seat_that_fills_the_operator_channel_does_not_keep_its_rival_from_ending_the_game(
+    store: str, limits: dict[str, int]
+) -> None:
+    async with served(store, load="tests.plugins.tally", **limits) as arena:
+        game = await sit_down(arena, "tally")
+        codes = []
+        while "TOO_LARGE" not in codes:
+            codes.append((await game.act(0, "grumble", "x" * 100))["code"])
+
+        answers = [await game.act(1, "add", "1"), await game.act(1, "stop")]
+
+        assert codes == ["NOT_NOW"] * (len(codes) - 1) + ["TOO_LARGE"]
+        assert [answer["type"] for answer in answers] == ["reply", "reply"]
+        await game.players[0].hear("game_ended", challengeId=game.id)
+
+
+@pytest.mark.parametrize("limits", [{"limit_channel_messages": 8}, {"limit_channel_bytes": 1_600}], ids=["n", "bytes"])
+async def test_a_seat_that_fills_the_players_channel_leaves_its_rival_a_share(
+    store: str, limits: dict[str, int]
+) -> None:
+    async with served(store, **limits) as arena:
+        game = await sit_down(arena)
+        while (answer := await game.say(0, "hello"))["type"] == "reply":
+            pass
+
+        first = await game.say(1, "may I?")
+        while (theirs := await game.say(1, "and"))["type"] == "reply":
+            pass
+
+        assert answer["code"] == theirs["code"] == "TOO_LARGE"
+        assert first["type"] == "reply"
+        senders = [m["from"] for m in (await game.players[0].get("sync", channel=game.id))["messages"]]
+        assert senders == [game.invites[0]] * (len(senders) - 2) + [game.invites[1]] * 2
+        assert (await game.say(0, "still?"))["code"] == "TOO_LARGE"
+
+
 async def test_after_the_end_there_is_some_time_to_talk(store: str) -> None:
     async with served(store, chat_after_end_seconds=1) as arena:
         game = await sit_down(arena)

@@ -1,4 +1,4 @@
-"""Reading channels: pages, redaction, and what lies open after the end."""
+"""Reading channels: pages, redaction, what lies open after the end, and that the end is told once."""
 
 from tests.guests import Frame, sit_down, visit
 from tests.servers import Served, served
@@ -137,3 +137,36 @@ async def test_a_new_message_keeps_the_view_of_its_time_also_when_caught_up_afte
         assert not any(veiled(initial))
         assert veiled(later) == ["to" in message for message in later]
         assert any(veiled(later))
+
+
+async def test_the_end_of_a_game_is_told_once_however_often_it_is_watched_anew(arena: Served) -> None:
+    game, eve = await sit_down(arena), await visit(arena)
+    await eve.get("watch", challengeId=game.id)
+    await game.end()
+    await eve.hear("game_ended", challengeId=game.id)
+
+    for _ in range(2):
+        await eve.get("unwatch", challengeId=game.id)
+        await eve.get("watch", challengeId=game.id)
+        await eve.hear("initial", channel=game.id)
+        await eve.hear("state", challengeId=game.id)
+    late = await visit(arena)
+    await late.get("watch", challengeId=game.id)
+    await late.hear("game_ended", challengeId=game.id)
+
+    await eve.get("ping")
+    assert len(eve.of("game_ended")) == 1
+
+
+async def test_the_end_of_a_game_is_told_once_to_a_player_who_resumes_on_the_same_connection(arena: Served) -> None:
+    game = await sit_down(arena)
+    await game.end()
+    ada = game.players[0]
+    await ada.hear("game_ended", challengeId=game.id)
+
+    await ada.get("resume", challengeId=game.id, sessionKey=game.keys[0])
+    await ada.hear("initial", channel=game.id)
+    await ada.hear("state", challengeId=game.id)
+
+    await ada.get("ping")
+    assert len(ada.of("game_ended")) == 1

@@ -112,6 +112,39 @@ async def test_ended_sessions_are_removed_after_the_days_they_are_kept(store: st
         assert {entry["playerId"] for entry in board["entries"]} == {"ada", "ben"}
 
 
+async def test_a_limit_that_is_set_later_also_holds_for_public_sessions_that_had_ended(store: str) -> None:
+    async with served(store) as arena:
+        old = [await sit_down(arena, users=("ada", "ben")) for _ in range(3)]
+        hidden = await sit_down(arena, private=True)
+        for game in (*old, hidden):
+            await game.end()
+        running = await sit_down(arena)
+    async with served(store, keep_days=0.1 / 86_400) as arena:
+        guest = await visit(arena)
+
+        async def are_gone() -> bool:
+            answers = [await guest.ask("watch", challengeId=game.id) for game in old]
+            return all(answer.get("code") == "NOT_FOUND" for answer in answers)
+
+        await comes_true(are_gone, "the old sessions are gone")
+
+        board = await guest.get("leaderboard", challengeType="psi")
+        assert {entry["playerId"]: entry["gamesPlayed"] for entry in board["entries"]} == {"ada": 3, "ben": 3}
+        assert (await guest.ask("watch", challengeId=running.id))["type"] == "reply"
+        assert (await guest.ask("watch", challengeId=hidden.id))["type"] == "reply"
+        assert await arena.arena.boards.games("psi") == 4
+
+
+async def test_the_limit_takes_no_session_that_is_younger_than_it(store: str) -> None:
+    async with served(store) as arena:
+        game = await sit_down(arena)
+        await game.end()
+    async with served(store, keep_days=1) as arena:
+        await arena.arena._remove_old()
+
+        assert (await (await visit(arena)).ask("watch", challengeId=game.id))["type"] == "reply"
+
+
 async def test_a_session_of_a_server_that_died_is_removed_by_another(store: str) -> None:
     async with served(store, open_seconds=1) as survivor:
         async with served(store, open_seconds=1) as dying:
