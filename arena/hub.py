@@ -4,7 +4,7 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from arena import chat
@@ -12,7 +12,7 @@ from arena.chat import Entry
 from arena.engine import Engine
 from arena.errors import ArenaError, NotFound
 from arena.models import Channel, Invite, SessionId
-from arena.room import START, Listener, Log, Position, Presence, Room, Subscription
+from arena.room import Listener, Log, Position, Presence, Room, Subscription
 from arena.session import Session, state_view
 from arena.store import keys
 from arena.store.feeds import Feeds
@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 STATE_PAUSE = 0.25  # seconds between two `state` frames of a session
 CHECK_PAUSE = 1.0  # seconds between two shares of rooms that are compared with the log
 CHECK_SHARES = 5
+NEWS_TIME = 0.5  # seconds that news may be under way
 PEER_LIFE = 15.0  # seconds that another worker's presence is believed
 
 
@@ -55,14 +56,9 @@ class Hub:
         room = await self._open(session)
         while self.rooms.get(session) is not room:  # closed while we waited for it
             room = await self._open(session)
-        given = {log.channel for log in room.logs if cursors and log.channel in cursors}
-        behind = {
-            log.channel: Position(cursors[log.channel].index, cursors[log.channel].epoch)
-            if cursors and log.channel in given
-            else START
-            for log in room.logs
-        }
-        subscription = Subscription(listener, room, viewer, behind, given)
+        given = [(cursors or {}).get(log.channel) for log in room.logs]
+        places = [None if cursor is None else Position(cursor.index, cursor.epoch) for cursor in given]
+        subscription = Subscription(listener, room, viewer, places)
         room.subscriptions.add(subscription)
         self._restless.add(room)
         listener.lag()
@@ -71,8 +67,13 @@ class Hub:
     def unsubscribe(self, subscription: Subscription) -> None:
         """Stop following."""
         room = subscription.room
-        room.subscriptions.discard(subscription)
+        room.remove(subscription)
         self._restless.add(room)
+
+    def demote(self, subscriptions: Iterable[Subscription]) -> None:
+        """A connection does not keep up."""
+        for subscription in subscriptions:
+            subscription.room.demote(subscription)
 
     async def _open(self, session: SessionId) -> Room:
         """The room of a session: its feed first, then where the logs stand, so that nothing falls in between."""
@@ -94,8 +95,8 @@ class Hub:
         except ArenaError:
             self.feeds.unsubscribe(feed)
             raise
-        room = self.rooms[session] = Room(session)
-        self._set_heads(room, heads)
+        room = self.rooms[session] = Room(session, asyncio.get_running_loop().call_soon)
+        self._set_heads(room, heads, [log.head for log in room.logs])
         self._spawn(self._ask_peers(room))
         return room
 
@@ -125,8 +126,8 @@ class Hub:
     def _take(self, room: Room, log: Log, words: Sequence[str], lines: bytes) -> None:
         entries = [Entry.unpack(line) for line in lines.split(b"\n")] if lines else []
         before = Position(int(words[0]) + 1, "" if words[1] == "-" else words[1])
-        if not room.advance(log, before, entries):
-            self.suspect(room)
+        if not room.advance(log, before, entries) and before.next + len(entries) > log.head.next:
+            self.suspect(room)  # anything else is old news: the log has told us already
         if len(words) > 2:
             room.tag = words[3]
             room.end = room.end or read_end(words[4])
@@ -152,15 +153,27 @@ class Hub:
             self.suspect(room)
 
     async def _check(self, room: Room) -> None:
+        """Compare a room that must be wrong somewhere with the log, and correct it."""
         self._suspect.discard(room)
-        self._set_heads(room, await self.sessions.heads(room.session))
+        known = [log.head for log in room.logs]
+        self._set_heads(room, await self.sessions.heads(room.session), known)
 
-    def _set_heads(self, room: Room, heads: Heads) -> None:
+    async def _look(self, room: Room) -> None:
+        """Compare a room that is probably right with the log: news under way are given the time to arrive."""
+        known = [log.head for log in room.logs]
+        heads = await self.sessions.heads(room.session)
+        if heads.tag != room.tag or heads.end != room.end or _positions(heads) != known:
+            await asyncio.sleep(NEWS_TIME)
+            self._set_heads(room, await self.sessions.heads(room.session), known)
+
+    def _set_heads(self, room: Room, heads: Heads, known: Sequence[Position]) -> None:
+        """Believe the log, but for what the feed has moved on since we asked."""
         if not heads.tag:
             self._close(room)
             return
-        for log, (length, tag) in zip(room.logs, (heads.operator, heads.player), strict=True):
-            room.correct(log, Position(length + 1, tag))
+        for log, head, was in zip(room.logs, _positions(heads), known, strict=True):
+            if log.head == was:
+                room.correct(log, head)
         if heads.tag != room.tag or room.state_push is None:
             room.tag = heads.tag
             self._restless.add(room)
@@ -178,7 +191,7 @@ class Hub:
         del self.rooms[room.session]
         self.feeds.unsubscribe(keys.feed(room.session))
         for subscription in list(room.subscriptions):
-            room.subscriptions.discard(subscription)
+            room.remove(subscription)
             subscription.listener.removed(room.session)
 
     async def _prepare_end(self, room: Room) -> None:
@@ -198,22 +211,8 @@ class Hub:
         """Bring a subscription one step further; False if it has to wait for news."""
         room, listener = subscription.room, subscription.listener
         for log in room.logs:
-            position = subscription.behind.get(log.channel)
-            if position is None:
-                continue
-            page = await self.sessions.page(log.channel, position.next, position.epoch, self.page_bytes)
-            if subscription not in room.subscriptions:
-                return False
-            if subscription.behind.get(log.channel) != position:
-                return True
-            await self._send_page(subscription, log, page)
-            reached = Position(page.next, page.epoch)
-            if not room.settle(subscription, log, reached) and page.next > page.length:
-                # We have read further than the feed has told, or the feed has lost something.
-                if reached.next <= log.head.next:
-                    self.suspect(room)
-                return False
-            return True
+            if subscription.behind[log.number] is not None and subscription not in log.ahead:
+                return await self._bring_page(subscription, log)
         if subscription.owes_end and room.end_push is not None:
             subscription.told_end = True
             listener.push(room.end_push.encoded(listener.codec))
@@ -224,15 +223,27 @@ class Hub:
             return False
         return True
 
+    async def _bring_page(self, subscription: Subscription, log: Log) -> bool:
+        room, head, position = subscription.room, log.head, subscription.behind[log.number] or log.head
+        page = await self.sessions.page(log.channel, position.next, position.epoch, self.page_bytes)
+        await self._send_page(subscription, log, page)
+        if subscription not in room.subscriptions:
+            return False
+        if room.settle(subscription, log, Position(page.next, page.epoch)) or page.entries:
+            return True
+        if log.head == head and page.next <= head.next:
+            self.suspect(room)  # the log ends before what the feed has told
+        return log.head != head  # else we have read further than the feed has told, and wait for it
+
     async def _send_page(self, subscription: Subscription, log: Log, page: Page) -> None:
-        listener, channel = subscription.listener, log.channel
-        if channel in subscription.begun and page.holds:
+        listener, channel, number = subscription.listener, log.channel, log.number
+        if subscription.begun[number] and page.holds:
             for index, entry in enumerate(page.entries, page.first):
                 listener.push(Line(entry, index).seen_by(subscription.viewer).encoded(listener.codec))
             return
-        recovered = page.holds and (channel in subscription.given or channel in subscription.begun)
+        recovered = page.holds and (subscription.given[number] or subscription.begun[number])
         session = await self.engine.get(subscription.room.session)
-        subscription.begun.add(channel)
+        subscription.begun[number] = True
         frame = {
             "type": "initial",
             "channel": channel,
@@ -308,7 +319,7 @@ class Hub:
             share = (share + 1) % CHECK_SHARES
             rooms = [room for number, room in enumerate(self.rooms.values()) if number % CHECK_SHARES == share]
             try:
-                await asyncio.gather(*(self._check(room) for room in rooms))
+                await asyncio.gather(*(self._look(room) for room in rooms))
             except ArenaError:
                 logger.warning("rooms not compared, the store does not answer rooms=%d", len(rooms))
             for room in rooms:
@@ -326,6 +337,10 @@ class Hub:
             await work
         except ArenaError as error:
             logger.warning("hub work put off code=%s", error.code)
+
+
+def _positions(heads: Heads) -> list[Position]:
+    return [Position(length + 1, tag) for length, tag in (heads.operator, heads.player)]
 
 
 def read_page(page: Page, channel: Channel, viewer: str | None, session: Session) -> list[dict[str, Any]]:

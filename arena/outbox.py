@@ -68,7 +68,7 @@ class Outbox:
         names = [keys.outbox(shard) for shard in shards]
         until = self.clock.now() - STALE
         found = await self.nodes.run_all([(name, ("XRANGE", name, "-", until, "COUNT", SWEPT)) for name in names])
-        left = [(mark.decode(), Posted.from_json(fields[b"e"])) for entries in found for mark, fields in entries]
+        left = [(mark.decode(), Posted.from_json(fields[1])) for entries in found for mark, fields in entries]
         for mark, event in left:
             await self._tell(event.id, mark, event)
         return len(left)

@@ -33,6 +33,9 @@ SILENT = 2_000  # milliseconds after which a worker's share goes to the others
 CLOCK_PAUSE = 60.0
 
 
+Duty = Callable[[], Coroutine[None, None, None]]
+
+
 class Arena:
     """One worker's arena. Everything it needs is handed down from here."""
 
@@ -64,11 +67,11 @@ class Arena:
         if feed != keys.LOBBY_FEED and not feed.startswith("{score:"):
             self.hub.confirm(feed)
 
-    async def run(self) -> None:
+    async def run(self, *more: Duty) -> None:
         """What goes on without anybody asking, for as long as the server lives."""
         self.clock.offset = await self.nodes.clock_offset()
         async with asyncio.TaskGroup() as group:
-            duties: dict[str, Callable[[], Coroutine[None, None, None]]] = {
+            duties: dict[str, Duty] = {
                 "hub": self.hub.run,
                 "lobby": self.lobby.run,
                 "jobs": self.runner.run,
@@ -80,6 +83,8 @@ class Arena:
             }
             for name, work in duties.items():
                 group.create_task(work(), name=name)
+            for work in more:
+                group.create_task(work(), name="duty")
 
     async def _again(self, name: str, pause: float, work: Callable[[], Awaitable[None]]) -> None:
         """Do something for ever; what the store does not allow now is done later."""
@@ -152,9 +157,9 @@ async def _claim(nodes: Nodes) -> bytes:
 
 
 @asynccontextmanager
-async def running(arena: Arena, failed: Callable[[], None]) -> AsyncIterator[None]:
-    """Have an arena do its own work; `failed` is called if that ends by itself, which is a fault of ours."""
-    work = asyncio.create_task(arena.run(), name="arena")
+async def running(arena: Arena, *duties: Duty, failed: Callable[[], None]) -> AsyncIterator[None]:
+    """Have an arena do its own work and more; `failed` is called if that ends by a fault of ours."""
+    work = asyncio.create_task(arena.run(*duties), name="arena")
 
     def ended(task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:

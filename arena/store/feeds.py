@@ -5,13 +5,14 @@ One plain connection per primary, ours rather than redis-py's PubSub: it reconne
 
 import asyncio
 import logging
-import math
 from collections.abc import Callable
-from typing import Any, cast
+from contextlib import suppress
+from typing import Any
 
 from redis.exceptions import RedisError
 
 from arena.errors import StoreUnavailable
+from arena.store.link import Link
 from arena.store.nodes import Node, Nodes
 
 logger = logging.getLogger(__name__)
@@ -80,50 +81,45 @@ class _Listener:
     def __init__(self, feeds: Feeds, node: Node) -> None:
         self.feeds = feeds
         self.node = node
-        self._asked: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
+        self._link: Link | None = None
+        self._answered = True
         self.task = asyncio.create_task(self._run(), name="store feed")
 
     def ask(self, *command: str) -> None:
-        """Send a command when the connection stands; what is wanted is asked for again at each new connection."""
-        self._asked.put_nowait(cast(tuple[str, str], command))
+        """Send a command if the connection stands; what is wanted is asked for again at each new one."""
+        if self._link is not None and not self._link.lost.is_set():
+            self._link.tell(*command)
 
     async def _run(self) -> None:
         pause = 0.01
         while True:
-            connection = cast(Any, self.node.client.connection_pool).make_connection()
             try:
-                await connection.connect()
+                self._link = await self.node.link(self._take)
                 pause = 0.01
-                async with asyncio.TaskGroup() as group:
-                    group.create_task(self._write(connection), name="store feed writer")
-                    group.create_task(self._read(connection), name="store feed reader")
-            except* (RedisError, OSError) as lost:
-                logger.warning("store feed lost reason=%s", type(lost.exceptions[0]).__name__)
+                for name in self.feeds.names_of(self.node):
+                    self._link.tell("SSUBSCRIBE", name)
+                await self._stay(self._link)
+            except (RedisError, OSError) as error:
+                logger.warning("store feed not reached reason=%s", type(error).__name__)
+            else:
+                logger.warning("store feed lost")
             finally:
-                await connection.disconnect(nowait=True)
+                if self._link is not None:
+                    self._link.close()
             await asyncio.sleep(pause)
             pause = min(pause * 2, 1.0)
 
-    async def _write(self, connection: Any) -> None:
-        while not self._asked.empty():
-            self._asked.get_nowait()
-        for name in self.feeds.names_of(self.node):
-            await connection.send_command("SSUBSCRIBE", name)
-        while True:
-            try:
+    async def _stay(self, link: Link) -> None:
+        """Returns when the connection is lost, or silent for too long."""
+        self._answered = True
+        while self._answered and not link.lost.is_set():
+            self._answered = False
+            link.tell("PING")
+            with suppress(TimeoutError):
                 async with asyncio.timeout(BEAT):
-                    command = await self._asked.get()
-            except TimeoutError:
-                command = ("PING", "")
-            await connection.send_command(*command)
+                    await link.lost.wait()
 
-    async def _read(self, connection: Any) -> None:
-        silence = BEAT * 3
-        while True:
-            try:
-                async with asyncio.timeout(silence):
-                    kind, name, *rest = await connection.read_response(timeout=math.inf, disable_decoding=True)
-            except TimeoutError:
-                raise ConnectionError("the store is silent") from None
-            if kind != b"pong":
-                self.feeds.take(kind, name.decode(), rest[0] if rest else None)
+    def _take(self, push: list[Any]) -> None:
+        self._answered = True
+        if isinstance(push, list) and push[0] != b"pong":
+            self.feeds.take(push[0], push[1].decode(), push[2])
