@@ -22,6 +22,7 @@ serve: .venv/.installed ## run a server, e.g. make serve ARGS='--port 4000 --wor
 	@$(BIN)/arena serve $(ARGS)
 
 test: check ## check, then run the tests, e.g. make test ARGS='-k psi'
+	@.ci/chromium >/dev/null || true # without a browser its tests fail, the others run
 	$(BIN)/python -m pytest $(ARGS)
 
 check: .venv/.installed-dev ## lint, formatting and types

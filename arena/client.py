@@ -2,21 +2,28 @@
 
 import asyncio
 import itertools
+import secrets
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
-from arena.bots import Bot, Move, Moves
+from arena.bots import Bot, Move, Moves, Talk
 from arena.chat import may_read, player_channel
-from arena.errors import Refused
+from arena.errors import Refused, StoreUnavailable
 from arena.models import ChatMessage, SessionId
 from arena.wire import JSON, Codec
 
 Frame = dict[str, Any]
+RESEND = 0.5  # seconds before a move is sent again to a server whose store is away
+Pause = Callable[[], Awaitable[None]]
+
+
+async def at_once() -> None:
+    """The pause of a bot that is in a hurry."""
 
 
 class Client:
@@ -90,8 +97,11 @@ async def client(url: str, codec: Codec = JSON) -> AsyncIterator[Client]:
             await asyncio.gather(listening, return_exceptions=True)
 
 
-async def play(url: str, invite: str, bot: Bot, user: str | None = None) -> Frame:
-    """Let a bot play a game over a connection of its own; returns what `game_ended` said."""
+async def play(url: str, invite: str, bot: Bot, user: str | None = None, pause: Pause = at_once) -> Frame:
+    """Let a bot play a game over a connection of its own, with a pause before each move.
+
+    Returns what `game_ended` said.
+    """
     async with client(url) as guest:
         joined = await guest.call("join", invite=invite, userId=user)
         session = SessionId(joined["ChallengeID"])
@@ -108,23 +118,38 @@ async def play(url: str, invite: str, bot: Bot, user: str | None = None) -> Fram
                     return data
                 case "state" if frame["state"]["status"] == "active" and not begun:
                     begun = True
-                    await _make(guest, session, bot, bot.begin(invite, frame["state"]["players"]))
+                    await _make(guest, session, pause, bot, bot.begin(invite, frame["state"]["players"]))
                     continue
                 case _:
                     continue
             for message in messages:
                 if may_read(message.from_, message.to, invite):
-                    await _make(guest, session, bot, bot.hear(message))
+                    await _make(guest, session, pause, bot, bot.hear(message))
 
 
-async def _make(guest: Client, session: SessionId, bot: Bot, moves: Moves) -> None:
+async def _make(guest: Client, session: SessionId, pause: Pause, bot: Bot, moves: Moves) -> None:
     waiting = deque(moves)
     while waiting:
         move = waiting.popleft()
+        await pause()
         try:
-            if isinstance(move, Move):
-                await guest.call("message", challengeId=session, messageType=move.type, content=move.content)
-            else:
-                await guest.call("chat", channel=player_channel(session), content=move.content, to=move.to)
+            await _send(guest, session, move)
         except Refused as refusal:
             waiting.extendleft(reversed([*bot.refused(move, refusal.code)]))
+
+
+async def _send(guest: Client, session: SessionId, move: Move | Talk) -> None:
+    """Make a move once, however often it has to be sent while the store is away."""
+    key = secrets.token_hex(8)
+    while True:
+        try:
+            if isinstance(move, Move):
+                await guest.call("message", challengeId=session, messageType=move.type, content=move.content, key=key)
+            else:
+                await guest.call("chat", channel=player_channel(session), content=move.content, to=move.to, key=key)
+        except Refused as refusal:
+            if refusal.code != StoreUnavailable.code:
+                raise
+            await asyncio.sleep(RESEND)
+        else:
+            return

@@ -243,14 +243,13 @@ class Engine:
                 except Conflict:
                     self._hot.pop(id_, None)
                     continue
-                except (Refused, NotFound, TooLarge):
+                except (Refused, NotFound, TooLarge, Internal):
                     # What we know may be old, and the key may have been answered long ago.
                     stored = await self.sessions.answer(id_, key)
                     if stored is not None:
                         return Committed(stored, None, ())
-                    if hot is None:
+                    if hot is None or (await self.get(id_)).tag == hot.tag:
                         raise
-                    self._hot.pop(id_, None)
                     continue
                 break
             else:

@@ -5,7 +5,7 @@ import logging
 import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena import chat
 from arena.chat import Entry
@@ -26,6 +26,13 @@ CHECK_PAUSE = 1.0  # seconds between two shares of rooms that are compared with 
 CHECK_SHARES = 5
 NEWS_TIME = 0.5  # seconds that news may be under way
 PEER_LIFE = 15.0  # seconds that another worker's presence is believed
+
+
+class Known(NamedTuple):
+    """What was known of a room at some moment."""
+
+    heads: list[Position]
+    end: tuple[int, int] | None
 
 
 class Hub:
@@ -96,7 +103,7 @@ class Hub:
             self.feeds.unsubscribe(feed)
             raise
         room = self.rooms[session] = Room(session, asyncio.get_running_loop().call_soon)
-        self._set_heads(room, heads, [log.head for log in room.logs])
+        self._set_heads(room, heads, self.known(room))
         self._spawn(self._ask_peers(room))
         return room
 
@@ -116,12 +123,12 @@ class Hub:
                 self._close(room)
             case "w":
                 seats = frozenset(Invite(word) for word in words[2:] if word)
-                if words[0] != self.worker:
-                    room.peers[words[0]] = Presence(seats, int(words[1]), time.monotonic() + PEER_LIFE)
+                until = time.monotonic() + PEER_LIFE
+                if words[0] != self.worker and room.meet(words[0], Presence(seats, int(words[1]), until)):
                     self._restless.add(room)
             case "?":
                 if words[0] != self.worker:
-                    self._spawn(self._publish_presence(room))
+                    self._spawn(self._publish_presence(room, again=True))
 
     def _take(self, room: Room, log: Log, words: Sequence[str], lines: bytes) -> None:
         entries = [Entry.unpack(line) for line in lines.split(b"\n")] if lines else []
@@ -155,29 +162,33 @@ class Hub:
     async def _check(self, room: Room) -> None:
         """Compare a room that must be wrong somewhere with the log, and correct it."""
         self._suspect.discard(room)
-        known = [log.head for log in room.logs]
+        known = self.known(room)
         self._set_heads(room, await self.sessions.heads(room.session), known)
 
     async def _look(self, room: Room) -> None:
         """Compare a room that is probably right with the log: news under way are given the time to arrive."""
-        known = [log.head for log in room.logs]
+        known = self.known(room)
         heads = await self.sessions.heads(room.session)
-        if heads.tag != room.tag or heads.end != room.end or _positions(heads) != known:
+        if heads.tag != room.tag or heads.end != room.end or _positions(heads) != known.heads:
             await asyncio.sleep(NEWS_TIME)
             self._set_heads(room, await self.sessions.heads(room.session), known)
 
-    def _set_heads(self, room: Room, heads: Heads, known: Sequence[Position]) -> None:
+    def known(self, room: Room) -> Known:
+        """What we know of a room before we ask the log."""
+        return Known([log.head for log in room.logs], room.end)
+
+    def _set_heads(self, room: Room, heads: Heads, known: Known) -> None:
         """Believe the log, but for what the feed has moved on since we asked."""
         if not heads.tag:
             self._close(room)
             return
-        for log, head, was in zip(room.logs, _positions(heads), known, strict=True):
+        for log, head, was in zip(room.logs, _positions(heads), known.heads, strict=True):
             if log.head == was:
                 room.correct(log, head)
         if heads.tag != room.tag or room.state_push is None:
             room.tag = heads.tag
             self._restless.add(room)
-        if heads.end != room.end:
+        if room.end == known.end != heads.end:
             room.end, room.end_push = heads.end, None
             for subscription in room.subscriptions:
                 subscription.told_end = False
@@ -289,15 +300,18 @@ class Hub:
             "connected": [invite for invite in players if invite in here.seats],
             "spectators": here.spectators,
         }
-        room.state_push = Push(lambda: frame)
+        if frame != room.state_frame:
+            room.state_frame, room.state_push = frame, Push(lambda: frame)
+            for subscription in room.subscriptions:
+                subscription.state_stale = True
         for subscription in room.subscriptions:
-            subscription.state_stale = True
-            subscription.listener.lag()
+            if subscription.state_stale:
+                subscription.listener.lag()
         await self._publish_presence(room)
 
-    async def _publish_presence(self, room: Room) -> None:
+    async def _publish_presence(self, room: Room, *, again: bool = False) -> None:
         here = room.presence
-        if room.published == here and not room.peers:
+        if room.published == here and not again:
             return
         room.published = here
         await self._publish(room, " ".join(["w", self.worker, str(here.spectators), *here.seats]))
@@ -310,6 +324,7 @@ class Hub:
         try:
             await self.sessions.nodes.run(feed, "SPUBLISH", feed, news)
         except ArenaError:
+            room.published = None
             self._restless.add(room)
 
     async def _keep_honest(self) -> None:
@@ -324,7 +339,8 @@ class Hub:
                 logger.warning("rooms not compared, the store does not answer rooms=%d", len(rooms))
             for room in rooms:
                 if room.peers:
-                    self._restless.add(room)
+                    self._restless.add(room)  # a peer may have gone without a word
+                    self._spawn(self._publish_presence(room, again=True))
 
     def _spawn(self, work: Any) -> None:
         task: asyncio.Task[None] = asyncio.create_task(self._quietly(work), name="hub")

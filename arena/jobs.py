@@ -16,7 +16,7 @@ from arena.errors import ArenaError, trace
 from arena.models import SessionId
 from arena.operator import JobFailed
 from arena.store import keys
-from arena.store.nodes import Nodes
+from arena.store.nodes import Nodes, heed_cancellation
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +49,7 @@ class Runner:
                     logger.warning("no jobs taken reason=%s", type(error).__name__)
                     await asyncio.sleep(1)
                     taken = None
+                heed_cancellation()
                 if taken is None:
                     self._free.release()
                     continue
@@ -114,6 +115,7 @@ class Runner:
     async def _stay_alive(self, mark: str) -> None:
         client: Any = self.nodes.of(keys.JOBS).client
         while True:
+            heed_cancellation()
             await asyncio.sleep(RENEW)
             try:
                 await client.xclaim(keys.JOBS, GROUP, self.worker, 0, [mark], justid=True)

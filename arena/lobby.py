@@ -81,18 +81,22 @@ class Lobby:
         self.boards[where, name].add(listener)
         return {"challengeType": where, "strategy": name, "entries": [entry.wire() for entry in entries]}
 
-    def unfollow(self, listener: Listener, type: str | None = None, strategy: str | None = None) -> None:
-        """Stop following a board, or all of them."""
-        for (where, name), listeners in list(self.boards.items()):
-            if type in {None, where} and strategy in {None, name}:
-                listeners.discard(listener)
-                if not listeners:
-                    del self.boards[where, name]
+    def unfollow(self, listener: Listener, type: str | None, strategy: str | None) -> None:
+        """Stop following a board: the one that `follow` with the same words would follow, all strategies if none."""
+        for where, name in list(self.boards):
+            if where == (type or boards.GLOBAL) and strategy in {None, name}:
+                self._drop(listener, (where, name))
+
+    def _drop(self, listener: Listener, board: Board) -> None:
+        self.boards[board].discard(listener)
+        if not self.boards[board]:
+            del self.boards[board]
 
     def forget(self, listener: Listener) -> None:
         """A connection is gone."""
         self.leave(listener)
-        self.unfollow(listener)
+        for board in list(self.boards):
+            self._drop(listener, board)
 
     def hear(self, feed: str, payload: bytes) -> None:
         """One piece of news from the store."""
@@ -163,7 +167,8 @@ class Lobby:
             page = await self.engine.sessions.tail(channel, TAIL)
             lines = (entry.fields(number) for number, entry in enumerate(page.entries, page.first))
             public += [line for line in lines if not line.get("to")]
-        return max(public, key=lambda line: line["timestamp"], default=None)
+        # Reversed, since all messages of one turn have its time, and the last of them is the newest.
+        return max(reversed(public), key=lambda line: line["timestamp"], default=None)
 
     def _gone(self, news: dict[str, Any]) -> Challenge:
         known = self.catalog.challenges.get(news["type"])
@@ -222,7 +227,7 @@ class Lobby:
             session = await self.engine.get(id_)
         except NotFound:
             return
-        if not session.header.private:
+        if not session.header.private and session.standing.status is not Status.ENDED:
             await self.index.changed(id_, session.header.type)
 
 

@@ -27,14 +27,15 @@ SWEPT = 100  # events taken from a shard in one go
 class Outbox:
     """The outboxes of all shards."""
 
-    def __init__(self, nodes: Nodes, index: Index, scorer: Scorer, clock: Clock) -> None:
+    def __init__(self, nodes: Nodes, index: Index, scorer: Scorer, clock: Clock, stale: int = STALE) -> None:
         self.nodes = nodes
         self.index = index
         self.scorer = scorer
         self.clock = clock
+        self.stale = stale
         self._telling: set[asyncio.Task[None]] = set()
 
-    async def tell(self, session: SessionId, events: Iterable[tuple[str, Posted]], wait: float) -> None:
+    async def tell(self, session: SessionId, events: Iterable[tuple[str | None, Posted]], wait: float) -> None:
         """Tell events now; the caller is kept for a while, and the telling goes on after that."""
         tasks = {asyncio.create_task(self._tell(session, mark, event), name="outbox") for mark, event in events}
         self._telling |= tasks
@@ -43,11 +44,12 @@ class Outbox:
         if tasks:
             await asyncio.wait(tasks, timeout=wait)
 
-    async def _tell(self, session: SessionId, mark: str, event: Posted) -> None:
+    async def _tell(self, session: SessionId, mark: str | None, event: Posted) -> None:
         try:
             await self._deliver(event)
             outbox = keys.of(session).outbox
-            await self.nodes.run(outbox, "XDEL", outbox, mark)
+            if mark is not None:
+                await self.nodes.run(outbox, "XDEL", outbox, mark)
         except ArenaError as error:
             logger.warning("event left for the sweeper kind=%s code=%s", event.kind, error.code)
         except Exception as error:  # one bad event must not stop the others
@@ -66,7 +68,7 @@ class Outbox:
     async def sweep(self, shards: Iterable[int]) -> int:
         """Tell what workers left untold; returns how much that was."""
         names = [keys.outbox(shard) for shard in shards]
-        until = self.clock.now() - STALE
+        until = self.clock.now() - self.stale
         found = await self.nodes.run_all([(name, ("XRANGE", name, "-", until, "COUNT", SWEPT)) for name in names])
         left = [(mark.decode(), Posted.from_json(fields[1])) for entries in found for mark, fields in entries]
         for mark, event in left:

@@ -5,7 +5,7 @@ behind, when it is served from the log page by page. There is no third state.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from arena.chat import NO_TAG, Entry, operator_channel, player_channel
 from arena.models import Channel, Invite, SessionId
@@ -155,6 +155,7 @@ class Room:
         self.tag = ""  # of the newest version of the session that was announced
         self.end: tuple[int, int] | None = None  # lengths of the logs when the game ended
         self.end_push: Push | None = None
+        self.state_frame: dict[str, Any] | None = None
         self.state_push: Push | None = None
         self.peers: dict[str, Presence] = {}  # other workers by id
         self.published: Presence | None = None
@@ -231,6 +232,13 @@ class Room:
         """Who is here on this worker."""
         seats = {s.viewer for s in self.subscriptions if s.viewer is not None}
         return Presence(frozenset(seats), sum(s.viewer is None for s in self.subscriptions))
+
+    def meet(self, worker: str, presence: Presence) -> bool:
+        """Take note of who is at another worker; says whether that is news."""
+        known = self.peers.pop(worker, Presence(frozenset(), 0))
+        if presence.seats or presence.spectators:
+            self.peers[worker] = presence
+        return known[:2] != presence[:2]
 
     def everybody(self, now: float) -> Presence:
         """Who is here on all workers that have been heard of lately."""

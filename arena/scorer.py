@@ -99,7 +99,11 @@ class Scorer:
             await self._spread(type)
 
     async def _fold(
-        self, type: str, strategy: ScoringStrategy, generation: int | None = None
+        self,
+        type: str,
+        strategy: ScoringStrategy,
+        generation: int | None = None,
+        counted: Callable[[int], None] = lambda cursor: None,
     ) -> tuple[int, Exception | None]:
         """Count results until there are no more, or one that the strategy cannot count; says how many it has."""
         while True:
@@ -115,6 +119,7 @@ class Scorer:
                 await self._stop(type, strategy, place, fault[1])
                 return place.cursor, fault[1]
             await self.boards.fold(type, strategy.name, place, cursor, strategy.metrics, buffer.written)
+            counted(cursor)
 
     async def _count_batch(
         self, strategy: ScoringStrategy, results: Sequence[GameResult], buffer: Buffer
@@ -150,16 +155,18 @@ class Scorer:
         for at in range(start, place.cursor, BATCH):
             results = await self.boards.results(type, at, min(BATCH, place.cursor - at))
             players |= dict.fromkeys(user for result in results for user in result.users)
-        entries = await self.boards.entries(type, source, list(players))
-        for entry in entries:
-            await self._combine(overall, type, place, entry)
+        found = {entry.player_id: entry for entry in await self.boards.entries(type, source, list(players))}
+        for player in players:
+            await self._combine(overall, type, place, player, found.get(player))
         await self.boards.set_sent(type, source, place)
 
-    async def _combine(self, overall: GlobalStrategy, type: str, place: Place, entry: ScoringEntry) -> None:
+    async def _combine(
+        self, overall: GlobalStrategy, type: str, place: Place, player: UserId, entry: ScoringEntry | None
+    ) -> None:
         while True:
-            state, sources = await self.boards.source(entry.player_id, type, place, entry)
-            made = overall.combine(entry.player_id, sources)
-            if made is None or await self.boards.combine(state, overall.name, overall.metrics, made):
+            state, sources = await self.boards.source(player, type, place, entry)
+            made = overall.combine(player, sources)
+            if await self.boards.combine(state, overall.name, overall.metrics, player, made):
                 return
 
     async def recompute(
@@ -169,22 +176,21 @@ class Scorer:
         old = (await self.boards.place(type, strategy.name)).generation
         new = await self.boards.new_generation(type, strategy.name)
         while True:
-            counted, fault = await self._fold(type, strategy, new)
+            total = await self.boards.games(type)
+            counted, fault = await self._fold(type, strategy, new, lambda done: progress(done, total))  # noqa: B023
             if fault is not None:
                 await self.boards.drop(type, strategy.name, new, strategy.metrics)
                 raise NotFound(f"{strategy.name} cannot count game {counted + 1} of {type}; the old board stays.")
-            progress(counted, await self.boards.games(type))
+            progress(counted, counted)
             switched = await self.boards.switch(type, strategy.name, old, new)
             if switched == 1:
                 break
             if switched == -1:
                 await self.boards.drop(type, strategy.name, new, strategy.metrics)
                 raise NotFound(f"Another recompute of {type} {strategy.name} has finished meanwhile.")
-            await self._fold(type, strategy)
         for generation in await self.boards.generations(type, strategy.name):
             if generation < new:
                 await self.boards.drop(type, strategy.name, generation, strategy.metrics)
-        await self.boards.drop(type, strategy.name, old, strategy.metrics)
         async with self._locks[type]:
             await self._spread(type)
         return counted

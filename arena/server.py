@@ -1,26 +1,31 @@
 """Server: a worker process on its socket, and the arrangement of store and workers around it."""
 
 import asyncio
+import fcntl
 import ipaddress
 import logging
 import os
 import socket
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import uvicorn
+from pydantic import ValidationError
 
 from arena import catalog, supervisor
 from arena.errors import CannotStart
 from arena.runtime import open_arena
 from arena.settings import Settings
-from arena.store.embedded import embedded
+from arena.store.embedded import Record, embedded
 from arena.web.app import create_app
 from arena.web.protocol import ArenaProtocol
 
 logger = logging.getLogger(__name__)
 
+STARTING_SECONDS = 5.0  # how long a server may take to write down where its store is
 GRACE = 10  # seconds that connections get to close
 HANDED_DOWN = "ARENA_WORKER"  # settings of a worker, as JSON
 
@@ -47,6 +52,7 @@ def set_up_logging(level: str) -> None:
 
 def make_server(settings: Settings, store: str) -> Server:
     """A worker on a store."""
+    silence = settings.ping_timeout_seconds
     config = uvicorn.Config(
         app=create_app(settings, catalog.load(settings.load), store, lambda: setattr(server, "should_exit", True)),
         loop="uvloop",
@@ -55,7 +61,7 @@ def make_server(settings: Settings, store: str) -> Server:
         ws_max_size=settings.limit_frame_bytes or 2**40,
         ws_per_message_deflate=False,
         ws_ping_interval=settings.ping_seconds or None,
-        ws_ping_timeout=max(settings.ping_timeout_seconds - settings.ping_seconds, 1) or None,
+        ws_ping_timeout=max(silence - settings.ping_seconds, 1) if silence else None,
         lifespan="on",
         access_log=False,
         log_config=None,
@@ -74,6 +80,44 @@ def store_of(settings: Settings) -> Iterator[str]:
         return
     with embedded(settings.data, settings.fsync) as url:
         yield url
+
+
+@contextmanager
+def shared_store_of(settings: Settings) -> Iterator[str]:
+    """The store to use beside a server that may be running: the one it has, or else the same as `store_of`."""
+    running = None if settings.store else running_store(settings.data)
+    if running is not None:
+        yield running.url
+        return
+    with store_of(settings) as url:
+        yield url
+
+
+def running_store(data: Path) -> Record | None:
+    """The store that a living server runs on a data directory, once it has written down where."""
+    until = time.monotonic() + STARTING_SECONDS
+    while owner_of(data) is not None:
+        with suppress(FileNotFoundError, ValidationError):
+            return Record.model_validate_json((data / "store.json").read_bytes())
+        if time.monotonic() > until:
+            raise CannotStart(f"A server holds {data} but has no store there yet; try again when it is up.")
+        time.sleep(0.05)
+    return None
+
+
+def owner_of(data: Path) -> str | None:
+    """The pid of the server that holds a data directory, if one does."""
+    try:
+        with (data / "owner.lock").open() as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return lock.read(20).strip() or "unknown"
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise CannotStart(f"The data directory {data} cannot be read: {error.strerror}.") from None
+    return None
 
 
 def check(settings: Settings) -> None:

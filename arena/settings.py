@@ -19,7 +19,7 @@ def default_data() -> Path:
 class Settings(BaseSettings):
     """Read once from `ARENA_…` variables and the command line; 0 switches a limit off."""
 
-    model_config = SettingsConfigDict(env_prefix="ARENA_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="ARENA_", env_ignore_empty=True, frozen=True, extra="ignore")
 
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 3001
@@ -40,7 +40,6 @@ class Settings(BaseSettings):
     limit_channel_messages: NonNegativeInt = 10_000
     limit_channel_bytes: NonNegativeInt = 16 * 1024 * 1024
     limit_stall_seconds: NonNegativeFloat = 60  # a socket that takes nothing for so long is closed
-    limit_requests_per_second: NonNegativeFloat = 500  # per address, over HTTP
 
     open_seconds: PositiveFloat = 600  # a session that nobody filled is removed after so long
     chat_after_end_seconds: NonNegativeFloat = 600
@@ -58,7 +57,7 @@ class Settings(BaseSettings):
     @classmethod
     def split(cls, value: Any) -> Any:
         """Lists come from the environment with commas."""
-        return tuple(part for part in value.split(",") if part) if isinstance(value, str) else value
+        return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
 
     @property
     def server(self) -> str:

@@ -60,9 +60,12 @@ def _listen(host: str, port: int, reuse_port: bool) -> socket.socket:
     # `localhost` is both; clients that try only one of them try IPv4.
     family = min((entry[0] for entry in found), key=lambda family: family != socket.AF_INET)
     everywhere = host == "::" and socket.has_dualstack_ipv6()
-    return socket.create_server(
+    listener = socket.create_server(
         (host, port), family=family, backlog=BACKLOG, reuse_port=reuse_port, dualstack_ipv6=everywhere
     )
+    # Connections inherit it. uvloop would set it anyway; asyncio does not for sockets that it has not made itself.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
 def _explain(error: OSError, host: str, port: int) -> str:

@@ -206,7 +206,7 @@ def parse(frame: Mapping[str, Any]) -> Command:
 def as_command(model: type[AnyCommand], frame: Mapping[str, Any]) -> AnyCommand:
     """A frame of a known type, or what is wrong with it."""
     try:
-        return model.model_validate(frame)
+        return model.model_validate(frame, by_alias=True, by_name=False)
     except ValidationError as error:
         raise Invalid(complaint(error)) from None
 

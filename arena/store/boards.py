@@ -68,11 +68,8 @@ class Boards:
 
     async def place(self, type: str, strategy: str, generation: int | None = None) -> Place:
         """How far a strategy has come, in its current generation or another."""
-        if generation is None:
-            gens = _key(type, "gen")
-            generation = int(await self.nodes.run(gens, "HGET", gens, strategy) or FIRST)
-        cursors = _key(type, "cur")
-        return Place(generation, int(await self.nodes.run(cursors, "HGET", cursors, f"{strategy}:{generation}") or 0))
+        names = [_key(type, "gen"), _key(type, "cur")]
+        return Place(*await self.nodes.script("place", names, strategy, "" if generation is None else generation))
 
     async def kept(self, type: str, strategy: str, generation: int, players: Sequence[UserId]) -> dict[UserId, Any]:
         """What a strategy keeps for these players."""
@@ -137,16 +134,14 @@ class Boards:
 
     async def switch(self, type: str, strategy: str, old: int, new: int) -> int:
         """Let a new generation take over: 1 done, 0 not caught up yet, -1 somebody else did it."""
-        names = [_key(type, "cur"), _key(type, "gen"), _key(type, "sent"), feed(type)]
+        names = [*(_key(type, kind) for kind in ("cur", "gen", "sent", "faults")), feed(type)]
         return int(await self.nodes.script("switch", names, strategy, old, new))
 
     async def drop(self, type: str, strategy: str, generation: int, metrics: Sequence[MetricDescriptor]) -> None:
         """Delete a generation's numbers."""
-        cursors = _key(type, "cur")
-        await self.nodes.run(cursors, "HDEL", cursors, f"{strategy}:{generation}")
-        names = [_key(type, kind, strategy, generation) for kind in "seo"]
+        names = [_key(type, "cur"), _key(type, "faults"), *(_key(type, kind, strategy, generation) for kind in "seo")]
         names += self._ranks(type, strategy, generation, metrics)
-        await self.nodes.run(names[0], "UNLINK", *names)
+        await self.nodes.script("drop", names, f"{strategy}:{generation}")
 
     async def sent(self, type: str, strategy: str) -> Place:
         """How far a type's entries have been sent to the global board."""
@@ -160,33 +155,39 @@ class Boards:
         await self.nodes.script("sent", [_key(type, "sent")], strategy, place.generation, place.cursor)
 
     async def source(
-        self, player: UserId, type: str, place: Place, entry: ScoringEntry
+        self, player: UserId, type: str, place: Place, entry: ScoringEntry | None
     ) -> tuple[str, dict[str, ScoringEntry]]:
         """Hand a player's entry of one type to the global board; back come all its entries, and their state."""
         names = [_key(GLOBAL, "src", player)]
-        pairs = await self.nodes.script("source", names, type, place.generation, place.cursor, entry.to_json())
+        data = entry.to_json() if entry else b""
+        pairs = await self.nodes.script("source", names, type, place.generation, place.cursor, data)
         found = dict(zip(pairs[::2], pairs[1::2], strict=True))
         state = found.pop(b"v").decode()
         sources = {field.decode()[2:]: value.split(b":", 2)[2] for field, value in found.items()}
-        return state, {type_: ScoringEntry.from_json(data) for type_, data in sources.items()}
+        return state, {type_: ScoringEntry.from_json(data) for type_, data in sources.items() if data}
 
     async def combine(
-        self, state: str, strategy: str, metrics: Sequence[MetricDescriptor], entry: ScoringEntry
+        self,
+        state: str,
+        strategy: str,
+        metrics: Sequence[MetricDescriptor],
+        player: UserId,
+        entry: ScoringEntry | None,
     ) -> bool:
-        """Set a player's line on the global board, if its sources have not changed meanwhile."""
-        values = [entry.metrics.get(metric.key, "") for metric in metrics]
+        """Set a player's line on the global board, or take it away, if its sources have not changed meanwhile."""
+        values = [entry.metrics.get(metric.key, "") if entry else "" for metric in metrics]
         reply = await self.nodes.script(
             "combined",
             [
-                _key(GLOBAL, "src", entry.player_id),
+                _key(GLOBAL, "src", player),
                 _key(GLOBAL, "e", strategy, FIRST),
                 _key(GLOBAL, "o", strategy, FIRST),
                 feed(GLOBAL),
                 *self._ranks(GLOBAL, strategy, FIRST, metrics),
             ],
             state,
-            entry.player_id,
-            entry.to_json(),
+            player,
+            entry.to_json() if entry else b"",
             strategy,
             *values,
         )

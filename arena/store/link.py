@@ -43,7 +43,7 @@ def read_error(text: str) -> RedisError:
 class Link(asyncio.Protocol):
     """A connection that carries commands, or pushes of feeds; when it breaks, all that waited on it fails."""
 
-    def __init__(self, silence: float, pushed: Callable[[list[Any]], None] | None = None) -> None:
+    def __init__(self, silence: float, pushed: Callable[[Any], None] | None = None) -> None:
         self.lost = asyncio.Event()
         self._silence = silence  # seconds after which a store that owes an answer counts as gone
         self._pushed = pushed
@@ -57,7 +57,7 @@ class Link(asyncio.Protocol):
         self._watch: asyncio.TimerHandle | None = None
 
     @classmethod
-    async def open(cls, connection: Any, silence: float, pushed: Callable[[list[Any]], None] | None = None) -> "Link":
+    async def open(cls, connection: Any, silence: float, pushed: Callable[[Any], None] | None = None) -> "Link":
         """Take over a connection that redis-py has made ready for commands."""
         await connection.connect()
         link = cls(silence, pushed)

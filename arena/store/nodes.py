@@ -25,8 +25,10 @@ from redis.exceptions import (
     ConnectionError,  # noqa: A004
     MovedError,
     NoScriptError,
+    OutOfMemoryError,
     ReadOnlyError,
     RedisError,
+    ResponseError,
     TimeoutError,  # noqa: A004
     TryAgainError,
 )
@@ -43,9 +45,11 @@ SCRIPTS = {
 }
 DIGESTS = {name: hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest() for name, text in SCRIPTS.items()}
 
+SLOTS = 16_384
 OLDEST = (7, 0)  # sharded pub/sub
 LOST = (ConnectionError, TimeoutError, BusyLoadingError, OSError)
 MOVING = (MovedError, TryAgainError, ClusterDownError, ReadOnlyError)
+UNWILLING = ("MISCONF", "NOREPLICAS", "MASTERDOWN")  # the disk is full, a replica is missing: refused before it is done
 
 Reply = TypeVar("Reply")
 
@@ -53,24 +57,23 @@ Reply = TypeVar("Reply")
 class Node:
     """One primary, with a link for what is frequent and a plain client for what is rare."""
 
-    def __init__(self, client: Redis, timeout: float) -> None:
+    def __init__(self, client: Redis, silence: float) -> None:
         self.client = client
-        self.timeout = timeout
+        self.silence = silence
         self._link: Link | None = None
         self._opening = asyncio.Lock()
 
-    async def send(self, *command: Any) -> Any:
-        """Carry out a command; all that is sent in one turn of the event loop travels together."""
+    async def send(self, *commands: tuple[Any, ...]) -> Any:
+        """Carry out commands side by side; the reply is that to the last.
+
+        All that is sent in one turn of the event loop travels together, and is carried out in that order.
+        """
         link = self._link
         if link is None or link.lost.is_set():
             link = await self._open()
-        return await link.send(*command)
-
-    async def ask(self, *command: Any) -> Any:
-        """Carry out a command that another primary has sent us here with."""
-        link = await self._open()
-        _, reply = await asyncio.gather(link.send("ASKING"), link.send(*command))
-        return reply
+        for command in commands[:-1]:
+            link.send(*command).add_done_callback(_ignore)
+        return await link.send(*commands[-1])
 
     async def _open(self) -> Link:
         async with self._opening:
@@ -78,16 +81,22 @@ class Node:
                 self._link = await self.link()
             return self._link
 
-    async def link(self, pushed: Callable[[list[Any]], None] | None = None) -> Link:
+    async def link(self, pushed: Callable[[Any], None] | None = None) -> Link:
         """A connection of its own."""
         pool: Any = self.client.connection_pool
-        return await Link.open(pool.make_connection(), self.timeout, pushed)
+        return await Link.open(pool.make_connection(), self.silence, pushed)
 
     async def close(self) -> None:
         """Let go of the connections."""
         if self._link is not None:
             self._link.close()
         await self.client.aclose()
+
+
+def _ignore(reply: asyncio.Future[Any]) -> None:
+    """The reply to a command that only prepares the next, which tells whether that went well."""
+    if not reply.cancelled():
+        reply.exception()
 
 
 class Nodes:
@@ -101,6 +110,8 @@ class Nodes:
         self._nodes: dict[str, Node] = {}
         self._slots: dict[int, Node] = {}  # empty while there is only one server
         self._loading: dict[Node, asyncio.Lock] = {}
+        self._refreshing = asyncio.Lock()
+        self._refreshed = 0  # times
 
     async def connect(self) -> None:
         """Find out what the URL leads to, and whether it will do."""
@@ -117,14 +128,14 @@ class Nodes:
         version = str(info["redis_version"])
         if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
             raise CannotStart(f"The store at {self.shown} is version {version}; 7.0 or newer is needed.")
-        if info.get("cluster_enabled") == 1:
-            await self._refresh()
+        if info.get("cluster_enabled") == 1 and not await self._refresh():
+            raise CannotStart(f"The cluster at {self.shown} does not serve all slots.")
 
     @property
     def shown(self) -> str:
         """The URL without its password."""
         scheme, _, rest = self.url.partition("://")
-        return f"{scheme}://{rest.rpartition('@')[2]}"
+        return f"{scheme}://{rest.partition('?')[0].rpartition('@')[2]}"
 
     @property
     def all(self) -> list[Node]:
@@ -152,15 +163,20 @@ class Nodes:
         return await self._insist(lambda: self._once(keys[0], command))
 
     async def _once(self, key: str, command: tuple[Any, ...]) -> Any:
-        node = self.of(key)
         try:
-            return await node.send(*command)
+            return await self._send(self.of(key), command)
+        except MovedError:  # to redis-py a kind of ASK, but this one is for good
+            raise
+        except AskError as error:
+            return await self._send(self._node(*error.node_addr), ("ASKING",), command)
+
+    async def _send(self, node: Node, *commands: tuple[Any, ...]) -> Any:
+        """Carry out commands side by side on one primary; the reply is that to the last."""
+        try:
+            return await node.send(*commands)
         except NoScriptError:
             await self._load(node)
-            return await node.send(*command)
-        except AskError as error:
-            target = self._node(error.node_addr[0], error.node_addr[1])
-            return await target.ask(*command)
+            return await node.send(*commands)
 
     async def _insist(self, attempt: Callable[[], Awaitable[Reply]]) -> Reply:
         until = time.monotonic() + self.patience
@@ -168,13 +184,14 @@ class Nodes:
         while True:
             try:
                 return await attempt()
-            except (*LOST, *MOVING) as error:
+            except (RedisError, OSError) as error:
+                if not may_pass(error):
+                    raise
                 if time.monotonic() + pause > until:
                     raise StoreUnavailable("The store does not answer; send it again with the same key.") from error
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, 0.5)
-                if self._slots:
-                    await self._refresh(quietly=True)
+                await self.refresh()
 
     async def _load(self, node: Node) -> None:
         """Give a new server process our scripts, and tell everybody that it is one."""
@@ -187,21 +204,28 @@ class Nodes:
         for callback in self.renewed:
             callback()
 
-    async def _refresh(self, *, quietly: bool = False) -> None:
-        """Ask any node who holds which slots."""
-        for node in [*self._slots.values(), *self._nodes.values()]:
+    async def refresh(self) -> None:
+        """Ask the cluster, if it is one, who holds which slots; those who wait for the same answer share it."""
+        asked = self._refreshed
+        async with self._refreshing:
+            if self._slots and asked == self._refreshed:
+                await self._refresh()
+
+    async def _refresh(self) -> bool:
+        """Ask any node who holds which slots, and say whether all are held; one that is not keeps its last holder."""
+        for node in dict.fromkeys([*self._slots.values(), *self._nodes.values()]):
             try:
                 shards = await cast(Any, node.client).execute_command("CLUSTER", "SLOTS")
             except (RedisError, OSError):
                 continue
-            self._slots = {
+            self._slots |= {
                 slot: self._node(primary[0].decode() or "127.0.0.1", int(primary[1]))
                 for first, last, primary, *_ in _slot_ranges(shards)
                 for slot in range(first, last + 1)
             }
-            return
-        if not quietly:
-            raise CannotStart(f"No node of the cluster at {self.shown} answers.")
+            self._refreshed += 1
+            break
+        return len(self._slots) == SLOTS
 
     def _node(self, host: str, port: int) -> Node:
         address = f"{host}:{port}"
@@ -248,6 +272,20 @@ class Nodes:
         """Let go of all connections."""
         for node in self._nodes.values():
             await node.close()
+
+
+def heed_cancellation() -> None:
+    """End a task that was told to: on Python 3.11 `asyncio.wait_for`, which redis-py sends with, may swallow that."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
+def may_pass(error: Exception) -> bool:
+    """Whether a command that failed like this did nothing, or may be sent again, and may do better later."""
+    if isinstance(error, (*LOST, *MOVING, OutOfMemoryError)):
+        return True
+    return isinstance(error, ResponseError) and str(error).startswith(UNWILLING)
 
 
 def _slot_ranges(reply: Any) -> list[Any]:

@@ -54,7 +54,7 @@ class Committed(NamedTuple):
 
     answer: dict[str, Any]
     session: Session | None  # None when the answer is an old one
-    posted: Sequence[tuple[str, Posted]]
+    posted: Sequence[tuple[str | None, Posted]]  # with their places in the outbox, where those are known
 
 
 class Conflict(Exception):
@@ -179,7 +179,11 @@ class Sessions:
                 marks = [mark.decode() for mark in reply[2]]
                 return Committed(answer, session, list(zip(marks, posted, strict=True)))
             case b"again":
-                return Committed(orjson.loads(_stored(reply[1], key)), None, ())
+                before = orjson.loads(_stored(reply[1], key))
+                if reply[2].decode() != session.tag:
+                    return Committed(before, None, ())
+                # This very commit, sent again because its answer was lost.
+                return Committed(before, session, [(None, event) for event in posted])
             case _:
                 raise Conflict
 

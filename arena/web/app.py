@@ -26,6 +26,7 @@ logger = logging.getLogger(__name__)
 
 POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
 HEADERS = (
+    (b"cache-control", b"no-cache"),  # always ask, so that a page never mixes modules of two versions
     (b"content-security-policy", POLICY.encode()),
     (b"referrer-policy", b"no-referrer"),
     (b"x-content-type-options", b"nosniff"),

@@ -117,6 +117,7 @@ class Desk:
         """The reply is on its way: let the history follow, in place of an earlier subscription if there was one."""
         if (old := self.following.pop(id_, None)) is not None:
             self.arena.hub.unsubscribe(old)
+            subscription.told_end = old.told_end
         self.following[id_] = subscription
         self.listener.lag()
 

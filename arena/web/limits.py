@@ -78,8 +78,9 @@ class Connections:
             await asyncio.sleep(self.stall / 4)
             now = time.monotonic()
             for connection, (seen, since) in list(self._watched.items()):
-                mark = connection.outlet.mark
-                if mark != seen or mark == (0, 0):
-                    self._watched[connection] = (mark, now)
-                elif now - since >= self.stall:
+                mark = sent, left = connection.outlet.mark
+                # More bytes than before are no sign of life: a ping of ours may have been added to them.
+                alive = sent != seen[0] or left < seen[1] or not left
+                self._watched[connection] = (mark, now if alive else since)
+                if not alive and now - since >= self.stall:
                     connection.stalled()

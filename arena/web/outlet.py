@@ -28,7 +28,7 @@ class Outlet(Protocol):
 
     @property
     def mark(self) -> tuple[int, int]:
-        """Something that changes as long as the socket takes anything; (0, 0) if nothing waits."""
+        """How many messages were sent, and how many bytes wait; (0, 0) if none do."""
 
     def close(self) -> None:
         """Send no more."""

@@ -132,6 +132,12 @@ class ArenaProtocol(WebSocketsSansIOProtocol):
         if self.traffic is not None:
             self.traffic.flowing()
 
+    def handle_ping(self) -> None:
+        """Answer a ping, unless the peer sends them without reading our answers: those would pile up."""
+        answers = b"".join(self.conn.data_to_send())
+        if self.buffered < HIGH:
+            self.transport.write(answers)
+
     # The end
 
     def fail(self, code: int, reason: str) -> None:

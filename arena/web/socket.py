@@ -213,9 +213,11 @@ class Connection:
             return
         id_: wire.FrameId = None
         try:
-            self._check_rate()
+            wait = self._take_token()
             frame = self._decode(data)
             id_ = wire.frame_id(frame)
+            if wait > 0:
+                raise RateLimited("Too many frames.", round(wait, 3))
             command = wire.parse(frame)
         except ArenaError as error:
             self.send(wire.error(error, id_))
@@ -273,15 +275,13 @@ class Connection:
             self.send(wire.reply(id_, answer.result))
             answer.then()
 
-    def _check_rate(self) -> None:
+    def _take_token(self) -> float:
+        """Seconds that this frame is too early."""
         wait = self._bucket.take()
-        if wait <= 0:
-            self._refused = 0
-            return
-        self._refused += 1
+        self._refused = self._refused + 1 if wait > 0 else 0
         if self._refused >= MOST_REFUSED:
             self.end(POLICY, "rate limit exceeded again and again")
-        raise RateLimited("Too many frames.", round(wait, 3))
+        return wait
 
     def _decode(self, data: bytes) -> dict[str, Any]:
         try:

@@ -4,9 +4,8 @@
 --       7 header ('' = as it is)  8 state  9 game  10 input ('' = none)  11 players  12 due ('' = none)  13 id
 --       14 time of the end ('' = not in this turn)  15 number of messages, messages…, number of events, events…
 local stored = redis.call('HGET', KEYS[5], ARGV[1])
-if stored then return {'again', stored} end
-
 local tag = redis.call('HGET', KEYS[1], 'tag') or ''
+if stored then return {'again', stored, tag} end
 if tag ~= ARGV[4] then return {'conflict'} end
 
 redis.call('HSET', KEYS[1], 'tag', ARGV[5], 'version', ARGV[6], 'state', ARGV[8], 'game', ARGV[9], 'players', ARGV[11])
@@ -22,7 +21,9 @@ local last = redis.call('LINDEX', KEYS[3], -1)
 last = last and string.sub(last, 1, 16) or '-'
 local lines = {}
 for i = 1, messages do lines[i] = ARGV[15 + i] end
-if messages > 0 then redis.call('RPUSH', KEYS[3], unpack(lines)) end
+for i = 1, messages, 1000 do -- more would not fit on Lua's stack, and a script that fails half-way stays half done
+  redis.call('RPUSH', KEYS[3], unpack(lines, i, math.min(i + 999, messages)))
+end
 
 local ended = '-'
 if ARGV[14] ~= '' then

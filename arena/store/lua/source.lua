@@ -1,5 +1,5 @@
 -- A player's entry in one type, for the global board: the newer one wins. Returns all its sources and their state.
--- KEYS  1 sources of the player   ARGV  1 type  2 generation  3 cursor  4 entry
+-- KEYS  1 sources of the player   ARGV  1 type  2 generation  3 cursor  4 entry ('' = it has none any more)
 local known = redis.call('HGET', KEYS[1], 't:' .. ARGV[1])
 if known then
   local generation, cursor = string.match(known, '^(%d+):(%d+):')

@@ -1,0 +1,385 @@
+/**
+ * What is shown, as plain functions of what was heard. No page, no clock, no socket in here.
+ *
+ * @import { Attribution, Board, Challenge, GameEnded, Initial, Lobby, Message, NewMessage, Profile, Score,
+ *   SessionFrame, State, StateFrame } from "./arena.js"
+ *
+ * @typedef {{challenge: Challenge, lastLine?: Message}} Game
+ * @typedef {{live: Map<string, Game>, ended: Game[], unsure: Set<string>}} Wall games by id; `unsure` were live when
+ *   the connection was lost
+ *
+ * @typedef {{id: string, challenge: Challenge | null, connected: string[], spectators: number,
+ *   profiles: Record<string, Profile>, operator: Message[], chat: Message[]}} Session
+ *
+ * @typedef {string | {seat: number}} Part of a text: words, or a player
+ * @typedef {{kind: "operator"} | {kind: "player", seat: number, name: string} | {kind: "stranger", name: string}} Speaker
+ * @typedef {{key: string, at: number, kind: "call" | "speech" | "whisper", from: Speaker, to: Speaker | null,
+ *   parts: Part[], isHidden: boolean, wasPrivate: boolean}} Line
+ * @typedef {{seat: number, name: string, handle: string, isTaken: boolean, isConnected: boolean, model: string,
+ *   score: Score | null}} Player
+ */
+
+import { operatorChannel } from "./arena.js";
+
+export const KEPT = 50; // finished games that the wall remembers
+const OPERATOR = "operator";
+const STAGES = { open: 0, active: 1, ended: 2 };
+
+// The wall: all public games
+
+/** @returns {Wall} */
+export function newWall() {
+  return { live: new Map(), ended: [], unsure: new Set() };
+}
+
+/** The connection is lost: what we know of live games may be over when it is back. @param {Wall} wall @returns {Wall} */
+export function doubt(wall) {
+  return { ...wall, unsure: new Set(wall.live.keys()) };
+}
+
+/** The lobby's answer: these games wait or run, and those we were unsure of do not. @param {Wall} wall @param {Lobby} lobby */
+export function enter(wall, lobby) {
+  const live = new Map([...wall.live].filter(([id]) => !wall.unsure.has(id)));
+  const known = { ...wall, live, unsure: new Set() };
+  return [...lobby.challenges].reverse().reduce((all, challenge) => {
+    return put(all, { challenge, lastLine: wall.live.get(challenge.id)?.lastLine });
+  }, known);
+}
+
+/** News of one game. @param {Wall} wall @param {SessionFrame} frame @returns {Wall} */
+export function hearOf(wall, { event, challenge, lastLine }) {
+  if (event !== "removed") return put(wall, { challenge, lastLine: lastLine ?? wall.live.get(challenge.id)?.lastLine });
+  const live = new Map(wall.live);
+  live.delete(challenge.id);
+  return { ...wall, live };
+}
+
+/** A game with its news, which never leads back to an earlier stage. @param {Wall} wall @param {Game} game @returns {Wall} */
+function put(wall, game) {
+  const { id, state } = game.challenge;
+  const before = wall.live.get(id) ?? wall.ended.find((other) => other.challenge.id === id);
+  if (before && STAGES[before.challenge.state.status] > STAGES[state.status]) return wall;
+  const live = new Map(wall.live);
+  const unsure = new Set(wall.unsure);
+  unsure.delete(id);
+  if (state.status !== "ended") return { ...wall, live: live.set(id, game), unsure };
+  live.delete(id);
+  const others = wall.ended.filter((other) => other.challenge.id !== id);
+  const ended = [game, ...others].sort((one, other) => endOf(other.challenge) - endOf(one.challenge)).slice(0, KEPT);
+  return { live, unsure, ended };
+}
+
+/** When a game was over. @param {Challenge} challenge */
+function endOf(challenge) {
+  return challenge.state.completedAt ?? challenge.createdAt;
+}
+
+/** The live games as cards: those that run, then those that wait, each newest first. @param {Wall} wall */
+export function cards(wall) {
+  return [...wall.live.values()]
+    .sort((one, other) => stage(other) - stage(one) || other.challenge.createdAt - one.challenge.createdAt)
+    .map(card);
+}
+
+/** @param {Game} game */
+const stage = (game) => STAGES[game.challenge.state.status];
+
+/** @typedef {ReturnType<typeof card>} Card @param {Game} game */
+function card({ challenge, lastLine }) {
+  const { status, players } = challenge.state;
+  const speaker = lastLine && speakerOf(lastLine.from, players, {});
+  return {
+    id: challenge.id,
+    title: challenge.name,
+    status,
+    label: status === "open" ? `waiting, ${players.length} of ${challenge.invites.length} seats taken` : "live",
+    seats: challenge.invites.map((_, seat) => ({ seat, isTaken: seat < players.length })),
+    line: lastLine && speaker ? { from: speaker, parts: spell(brief(lastLine.content), players) } : null,
+    since: challenge.createdAt,
+  };
+}
+
+/** The finished games, newest first. @param {Wall} wall */
+export function results(wall) {
+  return wall.ended.map(({ challenge }) => ({
+    id: challenge.id,
+    title: challenge.name,
+    endedAt: endOf(challenge),
+    lasted: endOf(challenge) - challenge.createdAt,
+    players: seatsOf(challenge, {}, []),
+    attributions: attributionsOf(challenge),
+  }));
+}
+
+/** The challenges that have been seen, by type, for those who choose a board. @param {Wall} wall */
+export function challengesOf(wall) {
+  const games = [...wall.live.values(), ...wall.ended].map(({ challenge }) => challenge);
+  return new Map(games.map(({ challengeType, name }) => [challengeType, name]));
+}
+
+// Boards
+
+/**
+ * A board as a table: a column for each metric, the first of which ranks; equal values share a rank.
+ * @param {Board} board
+ */
+export function standings({ entries }) {
+  const keys = [...new Set(entries.flatMap((entry) => Object.keys(entry.metrics)))];
+  const value = (/** @type {number} */ row) => entries[row]?.metrics[keys[0] ?? ""];
+  let rank = 0;
+  return {
+    columns: keys.map((key) => ({ key, label: labelOf(key) })),
+    rows: entries.map((entry, row) => {
+      const isTied = [row - 1, row + 1].some((near) => near in entries && value(near) === value(row));
+      if (row === 0 || value(row - 1) !== value(row)) rank = row + 1;
+      return {
+        id: entry.playerId,
+        name: entry.username || entry.playerId,
+        model: entry.model ?? "",
+        rank,
+        isTied,
+        values: keys.map((key) => entry.metrics[key] ?? null),
+        games: entry.gamesPlayed,
+      };
+    }),
+  };
+}
+
+/** The last word of a metric's key, for a column head. @param {string} key */
+function labelOf(key) {
+  const word = key.slice(key.lastIndexOf(":") + 1).replaceAll(/[-_]/g, " ");
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+// One session
+
+/** @param {string} id @returns {Session} */
+export function newSession(id) {
+  return { id, challenge: null, connected: [], spectators: 0, profiles: {}, operator: [], chat: [] };
+}
+
+/** A session after it was (again) asked for. @param {Session} session @param {Challenge} challenge @returns {Session} */
+export function withChallenge(session, challenge) {
+  return { ...session, challenge };
+}
+
+/**
+ * A session after some frames; one copy of a log however many there are.
+ * @param {Session} session @param {(Initial | NewMessage | StateFrame | GameEnded)[]} frames @returns {Session}
+ */
+export function follow(session, frames) {
+  const next = { ...session };
+  for (const frame of frames) {
+    switch (frame.type) {
+      case "initial": {
+        const log = logOf(session, frame.channel);
+        next[log] = frame.recovered ? merge(next[log], frame.messages) : [...frame.messages];
+        break;
+      }
+      case "new_message": {
+        const log = logOf(session, frame.message.channel);
+        if (next[log] === session[log]) next[log] = [...session[log]];
+        append(next[log], frame.message);
+        break;
+      }
+      case "state":
+        next.connected = frame.connected;
+        next.spectators = frame.spectators;
+        next.challenge = advance(next.challenge, frame.state);
+        break;
+      case "game_ended": {
+        const { profiles, ...state } = frame.data;
+        next.profiles = profiles;
+        next.challenge = advance(next.challenge, state);
+        break;
+      }
+    }
+  }
+  return next;
+}
+
+/** A challenge in its new state; one that was on its way when the game ended comes too late. @param {Challenge | null} challenge @param {State} state */
+function advance(challenge, state) {
+  if (!challenge || STAGES[challenge.state.status] > STAGES[state.status]) return challenge;
+  return { ...challenge, state };
+}
+
+/** A session after its operator channel was read again: what was hidden lies open. @param {Session} session @param {Message[]} messages */
+export function reveal(session, messages) {
+  return { ...session, operator: merge(session.operator, messages) };
+}
+
+/** Whether the end of the game has opened something that we still see hidden. @param {Session} session */
+export function mayReveal(session) {
+  return session.challenge?.state.status === "ended" && session.operator.some((message) => message.redacted);
+}
+
+/** @param {Session} session @param {string} channel @returns {"operator" | "chat"} */
+function logOf(session, channel) {
+  return channel === operatorChannel(session.id) ? "operator" : "chat";
+}
+
+/** Put a message in its place, which is nearly always the end. @param {Message[]} log @param {Message} message */
+function append(log, message) {
+  const last = log.at(-1);
+  if (!last || message.index > last.index) log.push(message);
+  else log.splice(0, log.length, ...merge(log, [message]));
+}
+
+/** Two stretches of a log as one; where both have a message, an open one wins. @param {Message[]} old @param {Message[]} fresh */
+function merge(old, fresh) {
+  const byIndex = new Map(old.map((message) => [message.index, message]));
+  for (const message of fresh) {
+    const known = byIndex.get(message.index);
+    if (!known || (known.redacted && !message.redacted)) byIndex.set(message.index, message);
+  }
+  return [...byIndex.values()].sort((one, other) => one.index - other.index);
+}
+
+/** Both channels as one, by time; within a channel the order of the log holds whatever the clocks say. @param {Session} session @returns {Line[]} */
+export function linesOf(session) {
+  const operator = timed(session, session.operator);
+  const chat = timed(session, session.chat);
+  const lines = [];
+  for (let o = 0, c = 0; o < operator.length || c < chat.length; ) {
+    const isOperators = c >= chat.length || (o < operator.length && operator[o].at <= chat[c].at);
+    lines.push(isOperators ? operator[o++] : chat[c++]);
+  }
+  return lines;
+}
+
+/** @type {WeakMap<Message, {names: string, line: Line}>} lines that were made before, as long as nobody's name changed */
+const made = new WeakMap();
+
+/** @param {Session} session @param {Message[]} log @returns {Line[]} */
+function timed(session, log) {
+  const names = namesOf(session);
+  let latest = 0;
+  return log.map((message) => {
+    latest = Math.max(latest, message.timestamp);
+    const before = made.get(message);
+    if (before?.names === names && before.line.at === latest) return before.line;
+    const line = lineOf(session, message, latest);
+    made.set(message, { names, line });
+    return line;
+  });
+}
+
+/** Whatever decides how the players are called. @param {Session} session */
+function namesOf({ challenge, profiles }) {
+  return JSON.stringify([challenge?.state.status, challenge?.state.players, challenge?.state.playerIdentities, profiles]);
+}
+
+/** @param {Session} session @param {Message} message @param {number} at @returns {Line} */
+function lineOf(session, message, at) {
+  const players = session.challenge?.state.players ?? [];
+  const names = identities(session);
+  const from = speakerOf(message.from, players, names);
+  const isPrivate = Boolean(message.to);
+  const isOpened = isPrivate && !message.redacted && message.channel === operatorChannel(session.id);
+  return {
+    key: `${message.channel} ${message.index}`,
+    at,
+    kind: isPrivate ? "whisper" : from.kind === OPERATOR ? "call" : "speech",
+    from,
+    to: message.to ? speakerOf(message.to, players, names) : null,
+    parts: from.kind === OPERATOR ? spell(message.content, players) : [message.content],
+    isHidden: message.redacted === true,
+    wasPrivate: isOpened && session.challenge?.state.status === "ended",
+  };
+}
+
+/** Who speaks, from what stands in `from` or `to`. @param {string} who @param {string[]} players @param {Record<string, string>} names @returns {Speaker} */
+function speakerOf(who, players, names) {
+  if (who === OPERATOR) return { kind: OPERATOR };
+  const seat = players.indexOf(who);
+  return seat < 0 ? { kind: "stranger", name: who } : { kind: "player", seat, name: names[who] ?? seatName(seat) };
+}
+
+/** What a player is called while nobody may know more. @param {number} seat */
+export function seatName(seat) {
+  return `Player ${seat + 1}`;
+}
+
+/** The names of players by invite, as far as they are known. @param {Session} session @returns {Record<string, string>} */
+function identities({ challenge, profiles }) {
+  const known = Object.entries(challenge?.state.playerIdentities ?? {});
+  return Object.fromEntries(known.map(([invite, user]) => [invite, profiles[user]?.username || user]));
+}
+
+/** The seats of a session, taken or not. @param {Session} session @returns {Player[]} */
+export function playersOf({ challenge, profiles, connected }) {
+  return challenge ? seatsOf(challenge, profiles, connected) : [];
+}
+
+/** @param {Challenge} challenge @param {Record<string, Profile>} profiles @param {string[]} connected @returns {Player[]} */
+function seatsOf({ state, invites }, profiles, connected) {
+  return invites.map((_, seat) => {
+    const invite = state.players[seat];
+    const user = invite === undefined ? undefined : state.playerIdentities[invite];
+    const profile = user === undefined ? undefined : profiles[user];
+    return {
+      seat,
+      name: profile?.username || user || seatName(seat),
+      handle: invite ?? "",
+      model: profile?.model ?? "",
+      isTaken: invite !== undefined,
+      isConnected: invite !== undefined && connected.includes(invite),
+      score: state.status === "ended" ? (state.scores[seat] ?? null) : null,
+    };
+  });
+}
+
+/** Who did what to whom, by seat. @param {Challenge} challenge */
+export function attributionsOf({ state }) {
+  const seat = (/** @type {string} */ invite) => state.players.indexOf(invite);
+  return (state.attributions ?? []).map((/** @type {Attribution} */ { from, to, type }) => {
+    return { from: seat(from), to: seat(to), label: type.replaceAll("_", " "), isBreach: type === "security_breach" };
+  });
+}
+
+// Words and numbers
+
+/** A text in which the codes of players are made players again. @param {string} text @param {string[]} players @returns {Part[]} */
+export function spell(text, players) {
+  if (players.length === 0) return [text];
+  const codes = players.map((invite) => invite.replaceAll(/[^\w]/g, "\\$&")).join("|");
+  const parts = text.split(new RegExp(`(${codes})`)).filter((part) => part !== "");
+  return parts.map((part) => (players.includes(part) ? { seat: players.indexOf(part) } : part));
+}
+
+/** The beginning of a text, for a place where it is clipped anyway. @param {string} text */
+function brief(text) {
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text;
+}
+
+/** A code so short that it can stand beside others, with its end, where codes differ. @param {string} code */
+export function short(code) {
+  return code.length > 20 ? `${code.slice(0, 4)}…${code.slice(-4)}` : code;
+}
+
+/** Seconds as a clock shows them. @param {number} milliseconds */
+export function clock(milliseconds) {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1_000));
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
+  const two = (/** @type {number} */ number) => String(number).padStart(2, "0");
+  return hours ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
+}
+
+/** A score: whole numbers stay whole, and a gain says so. @param {number | null} value */
+export function signed(value) {
+  const text = value !== null && Number.isInteger(value) ? minus(String(value)) : decimal(value);
+  return value !== null && value > 0 ? `+${text}` : text;
+}
+
+/** A mean, with two places. @param {number | null} value */
+export function decimal(value) {
+  if (value === null) return "–";
+  const text = value.toFixed(2);
+  return Number(text) === 0 ? "0.00" : minus(text);
+}
+
+/** A number whose minus is a minus. @param {string} text */
+function minus(text) {
+  return text.replace("-", "−");
+}

@@ -1,0 +1,3 @@
+"""Broken: a plugin that does not even import."""
+
+raise RuntimeError("this plugin is broken on purpose")

@@ -1,0 +1,1 @@
+"""Hollow: a module without any plugin."""

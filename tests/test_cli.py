@@ -1,0 +1,209 @@
+"""The command line: what a person gets who does it right, and who does it wrong."""
+
+import asyncio
+import re
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from arena.client import client
+from arena.settings import Settings
+from arena.version import __version__
+from tests.commands import arena, environment
+from tests.servers import Process
+from tests.valkeys import eventually
+
+COMMANDS = [(), ("serve",), ("demo",), ("doctor",), ("scoring",), ("scoring", "recompute")]
+
+
+def test_the_version_is_told() -> None:
+    assert arena("--version").out == f"arena {__version__}\n"
+
+
+def test_bare_arena_shows_what_there_is() -> None:
+    done = arena()
+
+    assert done.code == 0
+    assert re.findall(r"^│ (\w+) ", done.out.partition("Commands")[2], re.MULTILINE) == [
+        "serve", "demo", "doctor", "scoring",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_has_help(command: tuple[str, ...]) -> None:
+    done = arena(*command, "--help")
+
+    assert done.code == 0
+    assert "Usage" in done.out
+
+
+def test_the_help_of_serve_names_the_variables_and_defaults() -> None:
+    told = arena("serve", "--help").out
+
+    for name in ("HOST", "PORT", "WORKERS", "STORE", "DATA", "AUTH", "LOAD"):
+        assert f"ARENA_{name}" in told
+    assert "Default: 3001" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["serve", "--port", "70000"], "65535"),
+        (["serve", "--port", "many"], "integer"),
+        (["serve", "--workers", "0"], "1"),
+        (["serve", "--auth", "maybe"], "open"),
+        (["serve", "--store", "http://localhost"], "redis://"),
+        (["serve", "--colour", "blue"], "--colour"),
+        (["serve", "everything"], "everything"),
+        (["dance"], "dance"),
+        (["demo", "--tables", "0"], "--tables"),
+        (["demo", "--seconds", "soon"], "--seconds"),
+        (["doctor", "--port", "-1"], "--port"),
+        (["scoring"], "command"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_is_told_in_one_line(arguments: list[str], words: str) -> None:
+    done = arena(*arguments)
+
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.startswith("arena: ")
+    assert done.err.count("\n") == 1
+    assert words in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ARENA_LIMIT_FRAME_BYTES", "a few"),
+        ("ARENA_LIMIT_FRAME_BYTES", "-1"),
+        ("ARENA_LOG_LEVEL", "loud"),
+        ("ARENA_FSYNC", "never"),
+        ("ARENA_PORT", "99999"),
+        ("ARENA_AUTH", "maybe"),
+    ],
+)
+def test_a_wrong_variable_is_named(name: str, value: str) -> None:
+    done = arena("serve", env={name: value})
+
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+    assert name in done.err
+
+
+def test_a_password_in_a_bad_store_url_is_not_repeated() -> None:
+    done = arena("serve", "--store", "http://user:sesame@localhost")
+
+    assert done.code == 2
+    assert "sesame" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--auth", "required"], "not available yet"),
+        (["--host", "0.0.0.0"], "--auth open"),
+        (["--host", "no.such.host.invalid", "--auth", "open"], "not known"),
+        (["--store", "redis://127.0.0.1:1"], "cannot be reached"),
+        (["--store", "unix:///no/such/socket"], "cannot be reached"),
+        (["--store", "redis://:sesame@127.0.0.1:1"], "redis://127.0.0.1:1"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_a_server_that_cannot_start_says_why(arguments: list[str], words: str, tmp_path: Path) -> None:
+    done = arena("serve", "--port", "0", "--data", tmp_path, *arguments, env={"ARENA_LOG_LEVEL": "warning"})
+
+    assert done.code == 1
+    assert done.err.startswith("arena: ")
+    assert done.err.count("\n") == 1
+    assert words in done.err
+    assert "sesame" not in done.err
+
+
+@pytest.mark.parametrize("command", ["serve", "demo"])
+def test_a_data_directory_that_is_a_file_is_refused(command: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    done = arena(command, "--port", "0", "--data", tmp_path / "file")
+
+    assert done.code == 1
+    assert "is not a directory" in done.err
+
+
+def test_a_port_in_use_is_told(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+
+        served = arena("serve", "--port", port, "--data", tmp_path)
+        shown = arena("demo", "--port", port, "--no-browser")
+
+    for done in (served, shown):
+        assert done.code == 1
+        assert done.err == f"arena: Port {port} on 127.0.0.1 is in use; choose another with --port\n"
+
+
+def test_a_second_server_on_the_same_data_is_refused() -> None:
+    with Process() as first:
+        done = arena("serve", "--port", "0", "--data", first.data)
+
+    assert done.code == 1
+    assert f"in use by another arena server (pid {first.pid})" in done.err
+
+
+CHALLENGE = """
+from arena import *
+
+class {0}(Operator[Model]):
+    def deal(self, rng): return Model()
+    @action
+    def go(self, state, seat): yield end()
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_modules_come_from_the_flag_and_the_variable_and_a_broken_one_is_only_reported(
+    tmp_path: Path, workers: int
+) -> None:
+    for name in ("One", "Two", "Three"):
+        (tmp_path / f"{name.lower()}_rules.py").write_text(CHALLENGE.format(name))
+    (tmp_path / "broken_rules.py").write_text("raise RuntimeError('not today')")
+    # Like the console script: without the current directory on the path.
+    command = [sys.executable, "-P", "-c", "from arena.cli import main; main()", "serve", "--workers", str(workers)]
+    command += ["--port", "0", "--data", "data", "--load", "three_rules,broken_rules", "--load", "one_rules"]
+    env = environment(ARENA_LOAD="one_rules, two_rules", ARENA_PORT="")
+    log = tmp_path / "log"
+
+    with log.open("wb") as out, subprocess.Popen(command, cwd=tmp_path, env=env, stderr=out) as server:
+        try:
+            complaint = "plugin does not load name=broken_rules reason=RuntimeError: not today"
+            eventually(lambda: log.read_text().count(complaint) == workers, "every worker reports the broken module")
+            found = re.search(r"listening url=http://(\S+)", log.read_text())
+            assert found
+            asyncio.run(create_each(f"ws://{found[1]}/ws", "one", "two", "three", "psi"))
+        finally:
+            server.terminate()
+    assert server.returncode == 0
+
+
+async def create_each(url: str, *types: str) -> None:
+    async with client(url) as guest:
+        for name in types:
+            assert (await guest.call("create", challengeType=name))["challengeType"] == name
+
+
+def test_an_option_goes_before_its_variable() -> None:
+    with Process(ARENA_PORT="1", ARENA_WORKERS="3") as server:  # which starts it with options for both
+        assert httpx.get(server.url + "/health").json() == {"status": "ok"}
+        assert server.worker_pids() == []
+
+
+def test_empty_variables_mean_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in Settings.model_fields:
+        monkeypatch.setenv(f"ARENA_{name.upper()}", "")
+
+    assert Settings().model_dump() == Settings.model_construct().model_dump() | {"data": Settings().data}
