@@ -80,17 +80,17 @@ Effects: TypeAlias = Iterator[Effect]
 
 def tell(seat: int, content: str) -> Tell:
     """Say something to one seat alone."""
-    return Tell(seat, content)
+    return Tell(seat, _text(content))
 
 
 def say(content: str) -> Say:
     """Say something to everybody."""
-    return Say(content)
+    return Say(_text(content))
 
 
 def attribute(by: int, of: int, type: str) -> Attribute:
     """Record who did what to whom."""
-    return Attribute(by, of, type)
+    return Attribute(by, of, _text(type))
 
 
 def breach(by: int, of: int) -> Attribute:
@@ -107,7 +107,7 @@ def deadline(name: str, *, after: float) -> SetDeadline:
     """Have `expired(name)` called so many seconds after this input, unless it is set again or cancelled."""
     if not after >= 0.001:
         raise ValueError("A deadline lies at least a millisecond ahead.")
-    return SetDeadline(name, after)
+    return SetDeadline(_text(name), after)
 
 
 def cancel(name: str) -> CancelDeadline:
@@ -117,12 +117,19 @@ def cancel(name: str) -> CancelDeadline:
 
 def job(kind: str, payload: JsonValue = None) -> StartJob:
     """Have the operator's `work` run on some worker, and `worked` called with what it returns."""
-    return StartJob(kind, payload)
+    return StartJob(_text(kind), payload)
 
 
 def end(scores: Iterable[Score] | None = None, outcomes: Iterable[Outcome] | None = None) -> End:
     """End the game; what a handler yields after it is a fault."""
     return End(
-        None if scores is None else tuple(scores),
-        None if outcomes is None else tuple(outcomes),
+        None if scores is None else tuple(Score.model_validate(score) for score in scores),
+        None if outcomes is None else tuple(Outcome(outcome) for outcome in outcomes),
     )
+
+
+def _text(value: str) -> str:
+    """What goes into a message or a name is text; anything else is a mistake to be told of at once."""
+    if not isinstance(value, str):
+        raise TypeError(f"text is needed here, not {type(value).__name__}")
+    return value

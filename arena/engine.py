@@ -127,7 +127,7 @@ class Engine:
             seat = session.seat_of(player)
             if seat is None:
                 raise PlayerNotFound("You have no seat in this session.")
-            self._check_room(session)
+            self._check_room(session, seat)
             return Act(seat=seat, type=type, content=content, at=now)
 
         committed = await self._play(id_, made, move, _answer)
@@ -322,11 +322,16 @@ class Engine:
         if limit and len(content) * 4 > limit and len(content.encode()) > limit:
             raise TooLarge(f"Content may have at most {limit} bytes.")
 
-    def _check_room(self, session: Session) -> None:
-        messages, size = self.settings.limit_channel_messages, self.settings.limit_channel_bytes
-        standing = session.standing
-        if (messages and standing.messages >= messages) or (size and standing.bytes >= size):
-            raise TooLarge("This channel is full.")
+    def _check_room(self, session: Session, seat: Seat) -> None:
+        """A full channel takes no more moves, but for those of seats that have not had their share of it."""
+        standing, shares = session.standing, 2 * len(session.header.invites)
+        said = standing.spoken[seat]
+        for limit, there, own in (
+            (self.settings.limit_channel_messages, standing.messages, said.messages),
+            (self.settings.limit_channel_bytes, standing.bytes, said.bytes),
+        ):
+            if limit and there >= limit and own >= limit // shares:
+                raise TooLarge("This channel is full.")
 
 
 def _answer(made: Turn) -> dict[str, Any]:

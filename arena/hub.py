@@ -4,11 +4,12 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from arena import chat
 from arena.chat import Entry
+from arena.duties import again, attempt
 from arena.engine import Engine
 from arena.errors import ArenaError, NotFound
 from arena.models import Channel, Invite, SessionId
@@ -48,7 +49,8 @@ class Hub:
         self._opening: dict[SessionId, asyncio.Task[Room]] = {}
         self._restless: set[Room] = set()  # state or presence has changed
         self._suspect: set[Room] = set()  # news did not fit
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[bool]] = set()
+        self._share = 0
 
     # Listening
 
@@ -270,14 +272,13 @@ class Hub:
     async def run(self) -> None:
         """Keep states fresh and rooms honest, for as long as the server lives."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._keep_states(), name="hub states")
-            group.create_task(self._keep_honest(), name="hub checks")
+            group.create_task(again("states", STATE_PAUSE, self._keep_states), name="hub states")
+            group.create_task(again("checks", CHECK_PAUSE, self._keep_honest), name="hub checks")
 
     async def _keep_states(self) -> None:
-        while True:
-            await asyncio.sleep(STATE_PAUSE)
-            rooms, self._restless = self._restless, set()
-            await asyncio.gather(*(self._refresh(room) for room in rooms if self.rooms.get(room.session) is room))
+        rooms, self._restless = self._restless, set()
+        known = (room for room in rooms if self.rooms.get(room.session) is room)
+        await asyncio.gather(*(attempt("state", self._refresh(room)) for room in known))
 
     async def _refresh(self, room: Room) -> None:
         if not room.subscriptions:
@@ -328,31 +329,20 @@ class Hub:
             self._restless.add(room)
 
     async def _keep_honest(self) -> None:
-        share = 0
-        while True:
-            await asyncio.sleep(CHECK_PAUSE)
-            share = (share + 1) % CHECK_SHARES
-            rooms = [room for number, room in enumerate(self.rooms.values()) if number % CHECK_SHARES == share]
-            try:
-                await asyncio.gather(*(self._look(room) for room in rooms))
-            except ArenaError:
-                logger.warning("rooms not compared, the store does not answer rooms=%d", len(rooms))
-            for room in rooms:
-                if room.peers:
-                    self._restless.add(room)  # a peer may have gone without a word
-                    self._spawn(self._publish_presence(room, again=True))
+        """Compare a share of the rooms with the log, and tell peers that we are still here."""
+        self._share = (self._share + 1) % CHECK_SHARES
+        rooms = [room for number, room in enumerate(self.rooms.values()) if number % CHECK_SHARES == self._share]
+        await asyncio.gather(*(attempt("check", self._look(room)) for room in rooms))
+        for room in rooms:
+            if room.peers:
+                self._restless.add(room)  # a peer may have gone without a word
+                self._spawn(self._publish_presence(room, again=True))
 
-    def _spawn(self, work: Any) -> None:
-        task: asyncio.Task[None] = asyncio.create_task(self._quietly(work), name="hub")
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+        """Do something aside; what is lost here comes back with the next check."""
+        task = asyncio.create_task(attempt("hub", work), name="hub")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-    async def _quietly(self, work: Any) -> None:
-        """What is lost here comes back with the next check."""
-        try:
-            await work
-        except ArenaError as error:
-            logger.warning("hub work put off code=%s", error.code)
 
 
 def _positions(heads: Heads) -> list[Position]:

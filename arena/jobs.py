@@ -70,7 +70,12 @@ class Runner:
             return None
         mark, fields = found[0]
         [pending] = await client.xpending_range(keys.JOBS, GROUP, mark, mark, 1) or [{"times_delivered": 1}]
-        return mark.decode(), orjson.loads(fields[b"job"]), pending["times_delivered"]
+        try:
+            return mark.decode(), orjson.loads(fields[b"job"]), pending["times_delivered"]
+        except (KeyError, ValueError) as error:
+            logger.error("job not understood, dropped %s", trace(error))
+            await self._finish(client, mark)
+            return None
 
     async def _new(self, client: Any) -> list[Any]:
         reply = await client.xreadgroup(GROUP, self.worker, {keys.JOBS: ">"}, count=1, block=500)
@@ -88,14 +93,16 @@ class Runner:
         try:
             result, failed = await self._work(job, deliveries)
             await self.engine.finish(SessionId(job["session"]), job["id"], result, failed)
-            client: Any = self.nodes.of(keys.JOBS).client
-            await client.xack(keys.JOBS, GROUP, mark)
-            await client.xdel(keys.JOBS, mark)
-        except (ArenaError, RedisError, OSError) as error:
-            logger.warning("job left for another runner kind=%s reason=%s", job["kind"], type(error).__name__)
+            await self._finish(self.nodes.of(keys.JOBS).client, mark)
+        except Exception as error:  # what goes wrong here concerns this job alone
+            logger.warning("job left for another runner kind=%s %s", job.get("kind"), trace(error))
         finally:
             alive.cancel()
             self._free.release()
+
+    async def _finish(self, client: Any, mark: str | bytes) -> None:
+        await client.xack(keys.JOBS, GROUP, mark)
+        await client.xdel(keys.JOBS, mark)
 
     async def _work(self, job: dict[str, Any], deliveries: int) -> tuple[Any, str | None]:
         if deliveries > DEATHS:
@@ -103,7 +110,8 @@ class Runner:
         try:
             session = await self.engine.get(job["session"])
             operator = self.catalog.challenge(job["type"]).operator(session.header.options)
-            return await operator.work(job["kind"], job["payload"]), None
+            result = await operator.work(job["kind"], job["payload"])
+            return orjson.loads(orjson.dumps(result)), None
         except JobFailed as error:
             return None, str(error)
         except ArenaError:

@@ -11,6 +11,7 @@ import orjson
 
 from arena.catalog import Catalog
 from arena.chat import operator_channel, player_channel
+from arena.duties import again, attempt
 from arena.engine import Engine
 from arena.errors import ArenaError, NotFound
 from arena.models import Challenge, ChallengeOperatorState, Millis, SessionId, Status
@@ -30,6 +31,7 @@ WAITING = 1_000  # sessions that a lagging listener is told about when it has ro
 TAIL = 16  # messages looked through for the newest public one
 
 Board = tuple[str, str]  # challenge type or "global", strategy
+News = dict[str, Any]  # as the index publishes it: event, id, type, createdAt
 
 
 @dataclass(eq=False)
@@ -38,7 +40,7 @@ class Guest:
 
     listener: Listener
     type: str | None
-    waiting: dict[SessionId, str] = field(default_factory=dict)  # news it had no room for: the newest per session
+    waiting: dict[SessionId, News] = field(default_factory=dict)  # what it had no room for: the newest per session
 
 
 class Lobby:
@@ -52,8 +54,9 @@ class Lobby:
         self.catalog = catalog
         self.guests: dict[Listener, Guest] = {}
         self.boards: defaultdict[Board, set[Listener]] = defaultdict(set)
-        self._news: asyncio.Queue[dict[str, Any]] = asyncio.Queue(maxsize=10_000)
-        self._moved: set[Board] = set()
+        self._news: asyncio.Queue[News] = asyncio.Queue(maxsize=10_000)
+        self._shown: dict[SessionId, str] = {}  # sessions that guests were told of and that have not ended, with type
+        self._moved: defaultdict[Board, set[Listener]] = defaultdict(set)  # and who is to be told
         self._touched: set[SessionId] = set()
 
     async def enter(self, listener: Listener, type: str | None) -> dict[str, Any]:
@@ -65,14 +68,17 @@ class Lobby:
         found: list[Challenge] = []
         total = 0
         for status in (Status.ACTIVE, Status.OPEN):
-            listed = await self.index.list(index.name(type, status), 0, SHOWN)
+            listed = await self.index.page(index.name(type, status), 0, SHOWN)
             found += await self._views(listed.ids)
             total += listed.total
+        self._shown |= {challenge.id: challenge.challenge_type for challenge in found}
         return {"challenges": [challenge.wire() for challenge in found], "total": total}
 
     def leave(self, listener: Listener) -> None:
         """Stop following sessions."""
-        self.guests.pop(listener, None)
+        if self.guests.pop(listener, None) is not None and not self.guests:
+            self.feeds.unsubscribe(keys.LOBBY_FEED)
+            self._shown.clear()
 
     async def follow(self, listener: Listener, type: str | None, strategy: str | None) -> dict[str, Any]:
         """Follow a board; answers with its top."""
@@ -91,6 +97,8 @@ class Lobby:
         self.boards[board].discard(listener)
         if not self.boards[board]:
             del self.boards[board]
+            if all(where != board[0] for where, _ in self.boards):
+                self.feeds.unsubscribe(boards.feed(board[0]))
 
     def forget(self, listener: Listener) -> None:
         """A connection is gone."""
@@ -101,13 +109,25 @@ class Lobby:
     def hear(self, feed: str, payload: bytes) -> None:
         """One piece of news from the store."""
         if feed == keys.LOBBY_FEED:
-            if self.guests and not self._news.full():
-                self._news.put_nowait(orjson.loads(payload))
+            self._take(orjson.loads(payload))
             return
         type_ = feed.removeprefix("{score:").removesuffix("}:f")
         board = (type_, payload.decode())
         if board in self.boards:
-            self._moved.add(board)
+            self._moved[board] |= self.boards[board]
+
+    def confirm(self, feed: str) -> None:
+        """A feed has begun, perhaps anew after a lost connection: what moved in between was not told."""
+        for (type_, strategy), listeners in self.boards.items():
+            if feed == boards.feed(type_):
+                self._moved[type_, strategy] |= listeners
+        if feed == keys.LOBBY_FEED:
+            for id_, type_ in self._shown.items():
+                self._take({"event": "changed", "id": id_, "type": type_, "createdAt": 0})
+
+    def _take(self, news: News) -> None:
+        if self.guests and not self._news.full():
+            self._news.put_nowait(news)
 
     def touch(self, session: SessionId) -> None:
         """Something was said or done in a session by this worker."""
@@ -116,18 +136,13 @@ class Lobby:
     async def run(self) -> None:
         """Pass news on, for as long as the server lives."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._pass_on(), name="lobby news")
-            group.create_task(self._keep_up(), name="lobby pace")
+            group.create_task(again("lobby news", 0, self._pass_on), name="lobby news")
+            group.create_task(again("lobby pace", PAUSE, self._keep_up), name="lobby pace")
 
     async def _pass_on(self) -> None:
-        while True:
-            news = await self._news.get()
-            try:
-                await self._tell(news)
-            except ArenaError as error:
-                logger.warning("lobby news lost code=%s", error.code)
+        await self._tell(await self._news.get())
 
-    async def _tell(self, news: dict[str, Any]) -> None:
+    async def _tell(self, news: News) -> None:
         guests = [guest for guest in self.guests.values() if guest.type in {None, news["type"]}]
         if not guests:
             return
@@ -136,7 +151,7 @@ class Lobby:
             if guest.listener.has_room and not guest.waiting:
                 guest.listener.push(push.encoded(guest.listener.codec))
             elif len(guest.waiting) < WAITING or news["id"] in guest.waiting:
-                guest.waiting[news["id"]] = news["event"]
+                guest.waiting[news["id"]] = news
                 guest.listener.lag()
 
     async def bring(self, listener: Listener) -> bool:
@@ -144,18 +159,23 @@ class Lobby:
         guest = self.guests.get(listener)
         if guest is None or not guest.waiting:
             return False
-        id_ = next(iter(guest.waiting))
-        event = guest.waiting.pop(id_)
-        frame = await self._frame({"event": event, "id": id_, "type": guest.type or "", "createdAt": 0})
+        news = guest.waiting.pop(next(iter(guest.waiting)))
+        frame = await self._frame(news)
         listener.push(listener.codec.encode(frame))
         return True
 
-    async def _frame(self, news: dict[str, Any]) -> dict[str, Any]:
+    async def _frame(self, news: News) -> dict[str, Any]:
         id_, event = SessionId(news["id"]), news["event"]
         try:
             session = await self.engine.get(id_)
         except NotFound:
+            self._shown.pop(id_, None)
             return {"type": "session", "event": "removed", "challenge": self._gone(news).wire()}
+        if session.standing.status is Status.ENDED:
+            self._shown.pop(id_, None)
+            event = "ended"
+        else:
+            self._shown[id_] = session.header.type
         frame = {"type": "session", "event": event, "challenge": challenge_view(session).wire()}
         last = await self._last_line(id_)
         return frame if last is None else {**frame, "lastLine": last}
@@ -170,7 +190,7 @@ class Lobby:
         # Reversed, since all messages of one turn have its time, and the last of them is the newest.
         return max(reversed(public), key=lambda line: line["timestamp"], default=None)
 
-    def _gone(self, news: dict[str, Any]) -> Challenge:
+    def _gone(self, news: News) -> Challenge:
         known = self.catalog.challenges.get(news["type"])
         return Challenge(
             id=SessionId(news["id"]),
@@ -192,30 +212,29 @@ class Lobby:
 
     async def _keep_up(self) -> None:
         """At most once a second: tell boards that moved, and tell the lobby what this worker's sessions did."""
-        while True:
-            await asyncio.sleep(PAUSE)
-            moved, self._moved = self._moved, set()
-            touched, self._touched = self._touched, set()
-            try:
-                for board in moved:
-                    await self._push_board(board)
-                if touched and await self._has_guests():
-                    await asyncio.gather(*map(self._report, touched))
-            except ArenaError as error:
-                logger.warning("lobby put off code=%s", error.code)
+        touched, self._touched = self._touched, set()
+        for board in list(self._moved):
+            await self._push_board(board)
+        if touched and await self._has_guests():
+            await asyncio.gather(*(attempt("report", self._report(id_)) for id_ in touched))
 
     async def _push_board(self, board: Board) -> None:
         type_, strategy = board
         where = None if type_ == boards.GLOBAL else type_
-        _, _, entries = await self.scorer.board(where, strategy)
+        waiting = self._moved.pop(board)
+        try:
+            _, _, entries = await self.scorer.board(where, strategy)
+        except ArenaError:
+            self._moved[board] |= waiting
+            raise
         told = [entry.wire() for entry in entries]
         frame = {"type": "leaderboard", "challengeType": type_, "strategy": strategy, "entries": told}
         push = Push(lambda: frame)
-        for listener in self.boards.get(board, ()):
+        for listener in waiting & self.boards.get(board, set()):
             if listener.has_room:
                 listener.push(push.encoded(listener.codec))
             else:
-                self._moved.add(board)
+                self._moved[board].add(listener)
 
     async def _has_guests(self) -> bool:
         """Whether any worker has somebody in the lobby."""

@@ -22,20 +22,26 @@ Key = Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]{1,64}$")]
 
 OPERATOR = "operator"  # who speaks for the arena in a channel
 CODE = re.compile(r"[A-Z][A-Z0-9_]*")  # what an error code looks like
+MOST_WORDS = 300  # characters of a complaint
 
 
 def complaint(error: ValidationError) -> str:
     """The first thing that is wrong, with the field it is about."""
     issue = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where = ".".join(str(part) for part in issue["loc"])
-    return f"{where}: {issue['msg']}" if where else issue["msg"]
+    return (f"{where}: {issue['msg']}" if where else issue["msg"])[:MOST_WORDS]
 
 
 class Model(BaseModel):
     """The base of every shape on the wire; challenges may use it for their state too."""
 
     model_config = ConfigDict(
-        extra="forbid", strict=True, alias_generator=to_camel, validate_by_name=True, validate_by_alias=True
+        extra="forbid",
+        strict=True,
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        hide_input_in_errors=True,
     )
 
     def wire(self) -> dict[str, Any]:
@@ -48,8 +54,8 @@ class Model(BaseModel):
 
     @classmethod
     def from_json(cls, data: bytes | str) -> Self:
-        """Read what `to_json` wrote."""
-        return cls.model_validate_json(data)
+        """Read what `to_json` wrote, also that of a later version which knows more fields."""
+        return cls.model_validate_json(data, extra="ignore")
 
 
 class Status(StrEnum):

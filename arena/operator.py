@@ -152,7 +152,9 @@ class Operator(Generic[State, Options]):
         else:
             try:
                 # As JSON, since that is where options come from: a strict model takes a list for a tuple only there.
-                self.options = cast(Options, self.options_type.model_validate_json(to_json(options or {})))
+                given = to_json(options or {})
+                read = self.options_type.model_validate_json(given, by_alias=True, by_name=False)
+                self.options = cast(Options, read)
             except ValidationError as error:
                 raise Invalid(f"options: {complaint(error)}") from None
         self.players = getattr(self.options, "players", type(self).players)

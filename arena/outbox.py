@@ -8,6 +8,7 @@ import logging
 from collections.abc import Iterable
 
 import orjson
+from pydantic import ValidationError
 
 from arena.clock import Clock
 from arena.errors import ArenaError, trace
@@ -53,7 +54,9 @@ class Outbox:
         except ArenaError as error:
             logger.warning("event left for the sweeper kind=%s code=%s", event.kind, error.code)
         except Exception as error:  # one bad event must not stop the others
-            logger.error("event failed kind=%s type=%s %s", event.kind, event.type, trace(error))
+            logger.error("event failed, kept aside kind=%s type=%s %s", event.kind, event.type, trace(error))
+            if mark is not None:
+                await self._set_aside(keys.of(session).outbox, mark.encode(), event.to_json())
 
     async def _deliver(self, event: Posted) -> None:
         if event.kind == "job":
@@ -70,10 +73,21 @@ class Outbox:
         names = [keys.outbox(shard) for shard in shards]
         until = self.clock.now() - self.stale
         found = await self.nodes.run_all([(name, ("XRANGE", name, "-", until, "COUNT", SWEPT)) for name in names])
-        left = [(mark.decode(), Posted.from_json(fields[1])) for entries in found for mark, fields in entries]
-        for mark, event in left:
-            await self._tell(event.id, mark, event)
+        left = [(name, mark, fields[1]) for name, entries in zip(names, found, strict=True) for mark, fields in entries]
+        for name, mark, data in left:
+            try:
+                event = Posted.from_json(data)
+            except ValidationError as error:
+                await self._set_aside(name, mark, data)
+                logger.error("event not understood, kept in %s:bad %s", name, trace(error))
+            else:
+                await self._tell(event.id, mark.decode(), event)
         return len(left)
+
+    async def _set_aside(self, outbox: str, mark: bytes, data: bytes) -> None:
+        """Put an event that nobody can tell where it does not stand in the way of others."""
+        await self.nodes.run(outbox, "XADD", f"{outbox}:bad", "*", "e", data)
+        await self.nodes.run(outbox, "XDEL", outbox, mark)
 
     async def close(self) -> None:
         """Wait for what is being told."""

@@ -3,16 +3,18 @@
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from arena.catalog import Catalog
 from arena.clock import Clock
+from arena.duties import Duty, again, attempt
 from arena.engine import Engine
-from arena.errors import ArenaError, CannotStart
+from arena.errors import CannotStart, trace
 from arena.hub import Hub
 from arena.jobs import Runner
 from arena.lobby import Lobby
+from arena.models import Millis, SessionId
 from arena.outbox import Outbox
 from arena.scorer import Scorer, ScoringConfig
 from arena.settings import Settings
@@ -27,13 +29,13 @@ logger = logging.getLogger(__name__)
 
 DEADLINE_PAUSE = 0.1
 SWEEP_PAUSE = 1.0
-CATCH_UP_EVERY = 5  # sweeps
+CATCH_UP_PAUSE = 5.0
+KEEP_PAUSE = 600.0
+PUT_OFF = 60_000  # milliseconds after which a session that could not be woken is tried again
 BEAT = 0.5  # seconds between signs of life of a worker
 SILENT = 2_000  # milliseconds after which a worker's share goes to the others
 CLOCK_PAUSE = 60.0
-
-
-Duty = Callable[[], Coroutine[None, None, None]]
+DAY = 86_400_000  # milliseconds
 
 
 class Arena:
@@ -64,8 +66,8 @@ class Arena:
         hears(feed, payload)
 
     def _confirm(self, feed: str) -> None:
-        if feed != keys.LOBBY_FEED and not feed.startswith("{score:"):
-            self.hub.confirm(feed)
+        confirm = self.lobby.confirm if feed == keys.LOBBY_FEED or feed.startswith("{score:") else self.hub.confirm
+        confirm(feed)
 
     async def run(self, *more: Duty) -> None:
         """What goes on without anybody asking, for as long as the server lives."""
@@ -75,25 +77,17 @@ class Arena:
                 "hub": self.hub.run,
                 "lobby": self.lobby.run,
                 "jobs": self.runner.run,
-                "workers": lambda: self._again("workers", BEAT, self._divide),
-                "deadlines": lambda: self._again("deadlines", DEADLINE_PAUSE, self._wake),
-                "sweeper": lambda: self._again("sweeper", SWEEP_PAUSE, self._sweep),
-                "boards": lambda: self._again("boards", SWEEP_PAUSE * CATCH_UP_EVERY, self._catch_up),
-                "clock": lambda: self._again("clock", CLOCK_PAUSE, self._set_clock),
+                "workers": lambda: again("workers", BEAT, self._divide),
+                "deadlines": lambda: again("deadlines", DEADLINE_PAUSE, self._wake),
+                "sweeper": lambda: again("sweeper", SWEEP_PAUSE, self._sweep),
+                "boards": lambda: again("boards", CATCH_UP_PAUSE, self._catch_up),
+                "old sessions": lambda: again("old sessions", KEEP_PAUSE, self._remove_old),
+                "clock": lambda: again("clock", CLOCK_PAUSE, self._set_clock),
             }
             for name, work in duties.items():
                 group.create_task(work(), name=name)
             for work in more:
                 group.create_task(work(), name="duty")
-
-    async def _again(self, name: str, pause: float, work: Callable[[], Awaitable[None]]) -> None:
-        """Do something for ever; what the store does not allow now is done later."""
-        while True:
-            try:
-                await work()
-            except ArenaError as error:
-                logger.warning("work put off name=%s code=%s", name, error.code)
-            await asyncio.sleep(pause)
 
     async def _divide(self) -> None:
         """Tell the other workers that we live, and take our share of the shards."""
@@ -111,11 +105,19 @@ class Arena:
 
     async def _wake(self) -> None:
         ids = await self.sessions.due(self._share, self.clock.now())
-        for done in await asyncio.gather(*map(self.engine.wake, ids), return_exceptions=True):
-            if isinstance(done, ArenaError):
-                logger.warning("deadline put off code=%s", done.code)
-            elif done is not None:
-                raise done
+        await asyncio.gather(*map(self._wake_one, ids))
+
+    async def _wake_one(self, id_: SessionId) -> None:
+        """Wake a session; one that cannot be woken, say because its challenge is not loaded, is left for a while."""
+        if not await attempt("deadline", self.engine.wake(id_)):
+            await self.sessions.put_off(id_, Millis(self.clock.now() + PUT_OFF))
+
+    async def _remove_old(self) -> None:
+        """Remove ended sessions that are older than they are to be kept, also those that ended without that limit."""
+        days = self.settings.keep_days
+        if days:
+            for id_ in await self.index.ended_before(Millis(self.clock.now() - round(days * DAY))):
+                await attempt("removal", self.engine.wake(id_))
 
     async def _sweep(self) -> None:
         await self.outbox.sweep(self._share)
@@ -163,7 +165,7 @@ async def running(arena: Arena, *duties: Duty, failed: Callable[[], None]) -> As
 
     def ended(task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
-            logger.critical("the arena's own work failed", exc_info=error)
+            logger.critical("the arena's own work failed %s", trace(error))
             failed()
 
     work.add_done_callback(ended)

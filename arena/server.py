@@ -2,7 +2,6 @@
 
 import asyncio
 import fcntl
-import ipaddress
 import logging
 import os
 import socket
@@ -18,7 +17,7 @@ from pydantic import ValidationError
 from arena import catalog, supervisor
 from arena.errors import CannotStart
 from arena.runtime import open_arena
-from arena.settings import Settings
+from arena.settings import Settings, is_loopback
 from arena.store.embedded import Record, embedded
 from arena.web.app import create_app
 from arena.web.protocol import ArenaProtocol
@@ -129,16 +128,6 @@ def check(settings: Settings) -> None:
             f"{settings.host} can be reached by others, and in open mode a handle is a password; "
             "say --auth open if that is what you want."
         )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def address_of(listener: socket.socket) -> str:

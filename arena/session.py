@@ -84,6 +84,13 @@ class WaitingJob(Model):
     payload: JsonValue = None
 
 
+class Spoken(Model):
+    """How much of a channel is one seat's."""
+
+    messages: int = 0
+    bytes: int = 0
+
+
 class Standing(ChallengeOperatorState):
     """How a game stands: its public state and what only the engine sees.
 
@@ -98,6 +105,7 @@ class Standing(ChallengeOperatorState):
     jobs: dict[str, WaitingJob] = {}
     messages: int = 0  # length of the operator channel
     bytes: int = 0
+    spoken: list[Spoken] = []  # what each seat has of that
 
 
 class Join(Model):

@@ -1,5 +1,6 @@
 """Every knob of a server, in one frozen model that is handed down."""
 
+import ipaddress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,6 +15,16 @@ from arena.version import __version__
 def default_data() -> Path:
     """Where the embedded store keeps its files unless told otherwise."""
     return platformdirs.user_data_path("arena")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 class Settings(BaseSettings):

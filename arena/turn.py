@@ -28,7 +28,7 @@ from arena.models import (
     UserProfile,
 )
 from arena.operator import Job, JobFailed, Moment, Operator
-from arena.session import Act, Expire, Finish, Header, Input, Join, Session, Standing, WaitingJob, zeros
+from arena.session import Act, Expire, Finish, Header, Input, Join, Session, Spoken, Standing, WaitingJob, zeros
 
 Value = TypeVar("Value")
 AnyOperator = Operator[Any, Any]
@@ -75,7 +75,9 @@ class Event:
 def open_session(header: Header, operator: AnyOperator) -> Session:
     """A new session: the private data is drawn here, and nobody sits yet."""
     moment = Moment(header.created_at, (), lambda: header.rng(0))
-    return Session(header=header, standing=Standing(), game=_encode(operator.begin(moment)))
+    game = _encode(operator.begin(moment))
+    operator.state_type.model_validate_json(game)
+    return Session(header=header, standing=Standing(), game=game)
 
 
 def apply(operator: AnyOperator, session: Session, change: Input) -> Turn:
@@ -105,6 +107,7 @@ def _join(operator: AnyOperator, turn: Turn, join: Join) -> None:
         raise InviteAlreadyUsed("This invite has already been used.")
     turn.seat = seat = Seat(len(standing.players))
     standing.players = [*standing.players, join.invite]
+    standing.spoken = [*standing.spoken, Spoken()]
     if join.user is not None:
         standing.player_identities = {**standing.player_identities, join.invite: join.user}
     _run(operator, turn, lambda state, now: operator.hook("joined", state, now, seat))
@@ -124,6 +127,9 @@ def _act(operator: AnyOperator, turn: Turn, act: Act) -> None:
     turn.seat = act.seat
     content = f"({act.type}) {act.content}" if act.type else act.content
     turn.speak(content, sender=standing.players[act.seat], to=OPERATOR, type=act.type)
+    said = standing.spoken[act.seat]
+    more = Spoken(messages=said.messages + 1, bytes=said.bytes + len(turn.entries[-1].body))
+    standing.spoken = [more if seat == act.seat else other for seat, other in enumerate(standing.spoken)]
     try:
         _run(operator, turn, lambda state, now: operator.act(act.type, state, act.seat, act.content, now))
     except Refused as refusal:
@@ -156,6 +162,7 @@ def _run(operator: AnyOperator, turn: Turn, handler: Handler) -> None:
     state = operator.state_type.model_validate_json(turn.game)
     made = handler(state, turn.moment)
     turn.game = _encode(state)
+    operator.state_type.model_validate_json(turn.game)  # a state that cannot be read again must not be written
     for effect in made:
         if turn.standing.status is Status.ENDED:
             raise Internal("A handler yielded effects after the end of the game.")
@@ -233,7 +240,7 @@ def _player(standing: Standing, seat: int) -> Invite:
 
 
 def _encode(state: BaseModel) -> bytes:
-    return state.model_dump_json(by_alias=True).encode()
+    return state.model_dump_json(by_alias=True, warnings="error").encode()
 
 
 def without(items: Mapping[str, Value], name: str) -> dict[str, Value]:

@@ -302,9 +302,9 @@ class Chaos:
             for table in self.tables:
                 await check_table(arena, table)
             await check_boards(arena, self.tables)
-            listed = await arena.index.list(index.name("psi", None), 0, 10_000)
+            listed = await arena.index.page(index.name("psi", None), 0, 10_000)
             assert {table.session for table in self.tables} <= set(listed.ids)
-            ended = await arena.index.list(index.name("psi", Status.ENDED), 0, 10_000)
+            ended = await arena.index.page(index.name("psi", Status.ENDED), 0, 10_000)
             assert set(ended.ids) == {table.session for table in self.tables}
 
 

@@ -106,10 +106,10 @@ async def test_games_on_every_shard_are_played_scored_listed_and_recomputed(empt
         }
         await two.scorer.recompute("psi", two.catalog.strategies["average"])
         assert await board(one, "psi", "average") == expected
-        listed = await one.index.list(index.name("psi", Status.ENDED), 0, 10_000)
+        listed = await one.index.page(index.name("psi", Status.ENDED), 0, 10_000)
         assert sorted(listed.ids) == sorted(games)
         assert listed.total == len(games)
-        assert (await one.index.list(index.of_user(UserId("ada")), 0, 10_000)).total == expected["ada"]["games"]
+        assert (await one.index.page(index.of_user(UserId("ada")), 0, 10_000)).total == expected["ada"]["games"]
 
 
 async def test_two_servers_on_a_cluster_play_chat_watch_and_score_together(empty: Cluster) -> None:

@@ -118,6 +118,32 @@ async def test_a_player_reads_its_own_private_messages_and_not_its_rivals(arena:
         assert moves[0]["content"].startswith("(guess) ")
 
 
+async def test_no_byte_that_a_spectator_gets_before_the_end_holds_what_it_may_not_see(arena: Served) -> None:
+    host, eve = await visit(arena), await visit(arena)
+    await eve.get("lobby")
+    await eve.get("leaderboard")
+    waiting = await host.get("create", challengeType="psi")
+    hidden = await host.get("create", challengeType="psi", private=True)
+    game, other = await begin(arena)
+    await eve.get("watch", challengeId=game.id)
+    await eve.get("watch", challengeId=waiting["id"])
+
+    await game.say(0, SECRET, to=game.invites[1])
+    await game.act(0, "guess", "987654321987")
+    await eve.get("sync", channel=game.operator_channel)
+    await eve.get("sync", channel=game.id)
+    await eve.hear_messages(game.id, 1)
+    await eve.hear("state", challengeId=game.id)
+    await eve.hear("session", event="changed")
+
+    sets = [str(sorted(own_set(guest, game)))[1:-1] for guest in game.players]
+    secrets = [SECRET, "987654321987", "'ada'", "'ben'", "(guess)", *sets, *game.keys]
+    secrets += [*waiting["invites"], *hidden["invites"], hidden["id"]]
+    for guest in (eve, other):
+        heard = str(guest.frames)
+        assert [secret for secret in secrets if secret in heard] == []
+
+
 async def test_game_ended_comes_after_the_last_message_with_scores_and_identities(arena: Served) -> None:
     game, eve = await begin(arena)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import orjson
 from pydantic import JsonValue
 
-from arena.models import GameResult, MetricDescriptor, ScoringEntry, SessionId, UserId
+from arena.models import GameResult, MetricDescriptor, ScoringEntry, UserId
 from arena.store.nodes import Nodes
 
 GLOBAL = "global"
@@ -60,11 +60,6 @@ class Boards:
     async def games(self, type: str) -> int:
         """How many games of a type have ended."""
         return int(await self.nodes.run(_key(type, "log"), "LLEN", _key(type, "log")))
-
-    async def place_of(self, type: str, game: SessionId) -> int | None:
-        """Where a game stands in the log, if it is there."""
-        found = await self.nodes.run(_key(type, "places"), "HGET", _key(type, "places"), game)
-        return None if found is None else int(found)
 
     async def place(self, type: str, strategy: str, generation: int | None = None) -> Place:
         """How far a strategy has come, in its current generation or another."""

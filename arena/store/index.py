@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import orjson
 
-from arena.models import SessionId, Status, UserId
+from arena.models import Millis, SessionId, Status, UserId
 from arena.store import keys
 from arena.store.nodes import Nodes
 from arena.store.sessions import Posted
@@ -64,7 +64,7 @@ class Index:
         news = orjson.dumps({"event": "changed", "id": session, "type": type})
         await self.nodes.run(keys.LOBBY_FEED, "SPUBLISH", keys.LOBBY_FEED, news)
 
-    async def list(self, list_name: str, offset: int, limit: int) -> Listed:
+    async def page(self, list_name: str, offset: int, limit: int) -> Listed:
         """A page of a list, newest first."""
         found, total = await self.nodes.run_all(
             [
@@ -73,6 +73,12 @@ class Index:
             ]
         )
         return Listed([SessionId(id_.decode()) for id_ in found], total)
+
+    async def ended_before(self, moment: Millis, most: int = 1_000) -> list[SessionId]:
+        """Public sessions that have ended and were created before a moment."""
+        ended = name(status=Status.ENDED)
+        found = await self.nodes.run(ended, "ZRANGEBYSCORE", ended, "-inf", moment, "LIMIT", 0, most)
+        return [SessionId(id_.decode()) for id_ in found]
 
     async def open_of(self, origin: str) -> int:
         """How many sessions of this address wait for players."""

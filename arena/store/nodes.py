@@ -90,7 +90,7 @@ class Node:
         """Let go of the connections."""
         if self._link is not None:
             self._link.close()
-        await self.client.aclose()
+        await self.client.aclose(close_connection_pool=True)  # the pool is ours, which redis-py does not know
 
 
 def _ignore(reply: asyncio.Future[Any]) -> None:

@@ -27,8 +27,7 @@ class Key(NamedTuple):
 
 def request_key(owner: str, key: str | None, *body: str | None) -> Key:
     """The key of a request, the client's or a fresh one; the digest tells one body from another."""
-    text = "\x00".join("" if part is None else f"+{part}" for part in body)
-    digest = hashlib.blake2b(text.encode(), digest_size=DIGEST // 2).hexdigest()
+    digest = hashlib.blake2b(orjson.dumps(body), digest_size=DIGEST // 2).hexdigest()
     return Key(f"{owner}:{key}" if key else f"-:{new_tag()}", digest)
 
 
@@ -282,6 +281,11 @@ class Sessions:
         """Put a session's entry among the deadlines right."""
         names = keys.of(session)
         await self.nodes.script("due", [names.session, names.due], tag, session, "" if due is None else due)
+
+    async def put_off(self, session: SessionId, until: Millis) -> None:
+        """Look at a session again later; whatever is committed to it meanwhile sets its own time."""
+        name = keys.of(session).due
+        await self.nodes.run(name, "ZADD", name, "XX", until, session)
 
     async def profiles(self, users: Iterable[UserId]) -> dict[UserId, UserProfile]:
         """The profiles of those who have one."""

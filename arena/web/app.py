@@ -18,7 +18,7 @@ from starlette.websockets import WebSocket
 
 from arena.catalog import Catalog
 from arena.runtime import Arena, open_arena, running
-from arena.settings import Settings
+from arena.settings import Settings, is_loopback
 from arena.web.limits import Connections
 from arena.web.socket import Connection, choose_codec
 
@@ -106,11 +106,17 @@ async def socket(websocket: WebSocket) -> None:
 
 
 def is_own_page(websocket: WebSocket, settings: Settings) -> bool:
-    """Whether a browser comes from our own page or one that the settings allow; programs send no origin."""
+    """Whether a browser comes from our own page or one that the settings allow; programs send no origin.
+
+    On a loopback address the page's host has to be one too, or a name that somebody pointed here would pass for ours.
+    """
     origin = websocket.headers.get("origin")
     if origin is None or origin in settings.origins:
         return True
-    return bool(origin) and urlsplit(origin).netloc == websocket.headers.get("host")
+    where = urlsplit(origin)
+    if not where.netloc or where.netloc != websocket.headers.get("host"):
+        return False
+    return is_loopback(where.hostname or "") or not is_loopback(settings.host)
 
 
 def create_app(

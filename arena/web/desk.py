@@ -9,7 +9,7 @@ from arena.hub import read_page
 from arena.models import Channel, Invite, Seat, SessionId
 from arena.room import Listener, Subscription
 from arena.runtime import Arena
-from arena.session import Session, challenge_view, creator_view
+from arena.session import challenge_view, creator_view
 from arena.wire import Cursor
 
 
@@ -27,8 +27,9 @@ class Desk:
         self.arena = arena
         self.listener = listener
         self.origin = origin
-        self.seats: dict[SessionId, Seat] = {}
+        self.seats: dict[SessionId, Invite] = {}
         self.following: dict[SessionId, Subscription] = {}
+        self._told: set[SessionId] = set()  # games whose end this connection has been told
 
     def clear(self) -> None:
         """The connection is gone."""
@@ -78,7 +79,7 @@ class Desk:
     async def _join(self, command: wire.Join) -> Answer:
         engine = self.arena.engine
         id_ = await engine.session_of(command.invite)
-        if id_ in self.seats and self._viewer(await engine.get(id_)) != command.invite:
+        if self.seats.get(id_, command.invite) != command.invite:
             raise Forbidden("This connection has a seat in that session.")
         joined = await engine.join(Invite(command.invite), command.user_id, command.key)
         return await self._sit(joined.session, joined.seat, None)
@@ -86,8 +87,9 @@ class Desk:
     async def _resume(self, command: wire.Resume) -> Answer:
         id_ = chat.session_of(command.challenge_id)
         session = await self.arena.engine.get(id_)
-        seat = auth.seat_of(self.arena.secret, session.id, command.session_key)
-        if self.seats.get(id_, seat) != seat:
+        players = session.standing.players
+        seat = auth.seat_of(self.arena.secret, id_, players, command.session_key)
+        if self.seats.get(id_, players[seat]) != players[seat]:
             raise Forbidden("This connection has another seat in that session.")
         return await self._sit(id_, seat, command.cursors)
 
@@ -95,14 +97,15 @@ class Desk:
         session = await self.arena.engine.get(id_)
         if seat >= len(session.standing.players):
             raise Unauthorized("This session key does not fit the session.")
+        invite = session.standing.players[seat]
         result = {
             "ChallengeID": id_,
             "ChallengeInfo": self.arena.catalog.challenge(session.header.type).metadata.wire(),
-            "sessionKey": auth.session_key(self.arena.secret, id_, seat),
+            "sessionKey": auth.session_key(self.arena.secret, id_, seat, invite),
             "playerIndex": seat,
         }
-        subscription = await self.arena.hub.subscribe(self.listener, id_, session.standing.players[seat], cursors)
-        self.seats[id_] = seat
+        subscription = await self.arena.hub.subscribe(self.listener, id_, invite, cursors)
+        self.seats[id_] = invite
         return Answer(result, lambda: self._follow(id_, subscription))
 
     async def _watch_session(self, command: wire.Watch) -> Answer:
@@ -115,15 +118,20 @@ class Desk:
 
     def _follow(self, id_: SessionId, subscription: Subscription) -> None:
         """The reply is on its way: let the history follow, in place of an earlier subscription if there was one."""
-        if (old := self.following.pop(id_, None)) is not None:
-            self.arena.hub.unsubscribe(old)
-            subscription.told_end = old.told_end
+        self._leave(id_)
+        subscription.told_end = id_ in self._told
         self.following[id_] = subscription
         self.listener.lag()
 
-    def _unwatch(self, id_: SessionId) -> Answer:
-        if id_ not in self.seats and (old := self.following.pop(id_, None)) is not None:
+    def _leave(self, id_: SessionId) -> None:
+        if (old := self.following.pop(id_, None)) is not None:
             self.arena.hub.unsubscribe(old)
+            if old.told_end:
+                self._told.add(id_)
+
+    def _unwatch(self, id_: SessionId) -> Answer:
+        if id_ not in self.seats:
+            self._leave(id_)
         return Answer({})
 
     async def _message(self, command: wire.Message) -> Answer:
@@ -145,23 +153,15 @@ class Desk:
         if id_ not in self.seats:
             await self.arena.engine.get(id_)
             raise PlayerNotFound("You have no seat in this session.")
-        subscription = self.following.get(id_)
-        if subscription is not None and subscription.viewer is not None:
-            return subscription.viewer
-        session = await self.arena.engine.get(id_)
-        return session.standing.players[self.seats[id_]]
+        return self.seats[id_]
 
     async def _sync(self, command: wire.Sync) -> Answer:
         channel = Channel(command.channel)
         session = await self.arena.engine.get(chat.session_of(channel))
-        viewer = self._viewer(session)
+        viewer = self.seats.get(session.id)
         page = await self.arena.sessions.slice(channel, max(command.index, 1), self.arena.settings.page_bytes)
         messages = read_page(page, channel, viewer, session)
         return Answer({"messages": messages, "count": len(messages), "next": page.next})
-
-    def _viewer(self, session: Session) -> Invite | None:
-        seat = self.seats.get(session.id)
-        return None if seat is None else session.standing.players[seat]
 
     async def _lobby(self, command: wire.Lobby) -> Answer:
         if command.off:

@@ -87,8 +87,8 @@ async def test_a_list_is_newest_first_in_pages_and_counts_all(lists: Index) -> N
         event = news(id_, "created", 0, Status.OPEN)
         await lists.take(event.model_copy(update={"created_at": Millis(10**12 + age)}))
 
-    assert await lists.list(index.name("psi"), 1, 2) == ([ids[3], ids[2]], 5)
-    assert await lists.list(index.name("psi", Status.ENDED), 0, 10) == ([], 0)
+    assert await lists.page(index.name("psi"), 1, 2) == ([ids[3], ids[2]], 5)
+    assert await lists.page(index.name("psi", Status.ENDED), 0, 10) == ([], 0)
     assert await lists.open_of("here") == 5
 
 

@@ -231,31 +231,16 @@ async def test_resume_with_the_key_is_answered_as_join_was(arena: Served) -> Non
     assert (await guest.get("chat", channel=made["id"], content="me again"))["from"] == made["invites"][0]
 
 
-@pytest.mark.parametrize(
-    "forge",
-    [
-        lambda key: WRONG_KEY,
-        lambda key: "",
-        lambda key: key.upper(),
-        lambda key: key + "0",
-        lambda key: key[:-1],
-        lambda key: key + "\n",
-        lambda key: " " + key,
-        lambda key: key.replace("s_0.", "s_00."),
-        lambda key: key.replace("s_0.", "s_1."),
-        lambda key: key.replace("s_0.", "s_0x."),
-        lambda key: key.replace("s_0.", "s_\u0660."),
-    ],
-)
-async def test_a_wrong_key_opens_nothing(arena: Served, forge: object) -> None:
+async def test_a_wrong_key_opens_nothing(arena: Served) -> None:
     game = await sit_down(arena)
     guest = await visit(arena)
-    assert callable(forge)
+    key = game.keys[0]
+    others = [key.replace("s_0.", head) for head in ("s_00.", "s_1.", "s_0x.", "s_\u0660.", "S_0.")]
+    forged = [WRONG_KEY, "", key.upper(), key + "0", key[:-1], key + "\n", " " + key, *others]
 
-    code = await guest.refusal("resume", challengeId=game.id, sessionKey=forge(game.keys[0]))
-    await guest.get("ping")
+    codes = [await guest.refusal("resume", challengeId=game.id, sessionKey=wrong) for wrong in forged]
 
-    assert code == "UNAUTHORIZED"
+    assert codes == ["UNAUTHORIZED"] * len(forged)
     assert not guest.of("initial")
     assert await guest.refusal("chat", channel=game.id, content="boo") == "PLAYER_NOT_FOUND"
 
