@@ -130,6 +130,7 @@ class _Listener:
         while True:
             try:
                 self._link = await self.node.link(self._take)
+                heed_cancellation()
                 for name in self.feeds.names_of(self.node):
                     self._link.tell("SSUBSCRIBE", name)
                 await self._stay(self._link)

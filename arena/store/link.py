@@ -17,6 +17,7 @@ from redis.exceptions import (
     ConnectionError,  # noqa: A004
     MovedError,
     NoScriptError,
+    OutOfMemoryError,
     ReadOnlyError,
     RedisError,
     ResponseError,
@@ -29,6 +30,7 @@ KINDS: dict[str, Callable[[str], RedisError]] = {
     "LOADING": BusyLoadingError,
     "MOVED": MovedError,
     "NOSCRIPT": NoScriptError,
+    "OOM": OutOfMemoryError,
     "READONLY": ReadOnlyError,
     "TRYAGAIN": TryAgainError,
 }

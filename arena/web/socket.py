@@ -39,6 +39,17 @@ AT_ONCE = 64  # commands of one connection that may be under way
 FLUSH = 2.0  # seconds that the last words of a connection may take
 
 
+class Slot:
+    """The place of an answer among the answers: they leave in the order of the questions."""
+
+    __slots__ = ("frame", "id", "then")
+
+    def __init__(self) -> None:
+        self.id: wire.FrameId = None
+        self.frame: Mapping[str, Any] | None = None
+        self.then: Callable[[], None] | None = None
+
+
 class Connection:
     """One socket. Moves and talk are carried out side by side and in order; every other command waits its turn.
 
@@ -62,8 +73,8 @@ class Connection:
         )
         self.push = self.outlet.push
         self._bucket = Bucket(arena.settings.limit_frames_per_second)
-        self._waiting: deque[tuple[wire.FrameId, wire.Command]] = deque()
-        self._under_way = 0  # commands
+        self._waiting: deque[tuple[Slot, wire.Command]] = deque()
+        self._slots: deque[Slot] = deque()  # of commands that are not answered yet
         self._tasks: set[asyncio.Task[None]] = set()
         self._worker: asyncio.Task[None] | None = None
         self._pump: asyncio.Task[None] | None = None
@@ -110,10 +121,13 @@ class Connection:
     async def _end(self, code: int, reason: str) -> None:
         if self._protocol is not None:
             self._protocol.read(False)
+        for slot, _ in self._waiting:
+            self._slots.remove(slot)
         self._waiting.clear()
-        patience = FLUSH + self.arena.settings.store_patience_seconds
-        if code == GOING_AWAY and self._tasks:
-            await asyncio.wait(self._tasks, timeout=patience)
+        patience = self.arena.settings.store_patience_seconds if code == GOING_AWAY else 0
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=FLUSH + patience)
+        self._send_answers()
         self.desk.clear()
         with suppress(TimeoutError):
             async with asyncio.timeout(FLUSH):
@@ -211,21 +225,22 @@ class Connection:
         if text != self._text:
             self.end(WRONG_KIND, f"{self.codec.protocol} has {'text' if self._text else 'binary'} frames")
             return
-        id_: wire.FrameId = None
+        slot = Slot()
+        self._slots.append(slot)
         try:
             wait = self._take_token()
             frame = self._decode(data)
-            id_ = wire.frame_id(frame)
+            slot.id = wire.frame_id(frame)
             if wait > 0:
                 raise RateLimited("Too many frames.", round(wait, 3))
             command = wire.parse(frame)
         except ArenaError as error:
-            self.send(wire.error(error, id_))
+            self._answer(slot, wire.error(error, slot.id))
             return
         if self._worker is None and isinstance(command, wire.Chat | wire.Message):
-            self._start(id_, command)
+            self._start(slot, command)
         else:
-            self._waiting.append((id_, command))
+            self._waiting.append((slot, command))
             if self._worker is None:
                 self._worker = asyncio.create_task(self._work_through(), name="commands")
         if self._is_full and self._protocol is not None:
@@ -233,47 +248,56 @@ class Connection:
 
     @property
     def _is_full(self) -> bool:
-        return self._under_way + len(self._waiting) >= AT_ONCE
+        return len(self._slots) >= AT_ONCE
 
     def _ease(self) -> None:
         if self._protocol is not None and self.outlet.has_room and not self._is_full and self._ending is None:
             self._protocol.read(True)
 
-    def _start(self, id_: wire.FrameId, command: wire.Command) -> None:
-        task = asyncio.create_task(self._carry_out(id_, command), name="command")
+    def _start(self, slot: Slot, command: wire.Command) -> None:
+        task = asyncio.create_task(self._carry_out(slot, command), name="command")
         self._tasks.add(task)
-        self._under_way += 1
-        task.add_done_callback(self._done)
+        task.add_done_callback(self._tasks.discard)
 
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        self._under_way -= 1
+    def _answer(self, slot: Slot, frame: Mapping[str, Any], then: Callable[[], None] | None = None) -> None:
+        """Answer a command, once all that came before it are answered."""
+        slot.frame, slot.then = frame, then
+        self._send_answers()
         self._ease()
+
+    def _send_answers(self) -> None:
+        while self._slots and (frame_ := self._slots[0].frame) is not None:
+            done = self._slots.popleft()
+            self.send(frame_)
+            if done.then is not None:
+                done.then()
 
     async def _work_through(self) -> None:
         """Carry out what waits: a command that is neither move nor talk begins when all before it are done."""
         try:
             while self._waiting:
-                id_, command = self._waiting.popleft()
+                await self.outlet.emptied()
+                if not self._waiting:
+                    return
+                slot, command = self._waiting.popleft()
                 if not isinstance(command, wire.Chat | wire.Message) and self._tasks:
                     await asyncio.wait(self._tasks)
-                self._start(id_, command)
+                self._start(slot, command)
                 if not isinstance(command, wire.Chat | wire.Message):
                     await asyncio.wait(self._tasks)
         finally:
             self._worker = None
 
-    async def _carry_out(self, id_: wire.FrameId, command: wire.Command) -> None:
+    async def _carry_out(self, slot: Slot, command: wire.Command) -> None:
         try:
             answer = await self.desk.handle(command)
         except ArenaError as error:
-            self.send(wire.error(error, id_))
+            self._answer(slot, wire.error(error, slot.id))
         except Exception as error:
             logger.error("frame failed type=%s %s", command.type, trace(error))
-            self.send(wire.error(Internal("Something went wrong on our side."), id_))
+            self._answer(slot, wire.error(Internal("Something went wrong on our side."), slot.id))
         else:
-            self.send(wire.reply(id_, answer.result))
-            answer.then()
+            self._answer(slot, wire.reply(slot.id, answer.result), answer.then)
 
     def _take_token(self) -> float:
         """Seconds that this frame is too early."""

@@ -54,7 +54,7 @@ async def order(game: Game, kind: str, payload: int) -> None:
 
 
 async def inputs(arena: Arena, id_: str) -> list[Any]:
-    return [line for line in await arena.sessions.inputs(SessionId(id_))]
+    return await arena.sessions.inputs(SessionId(id_))
 
 
 async def test_a_deadline_rings_once_though_two_servers_watch(store: str) -> None:
