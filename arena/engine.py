@@ -37,6 +37,7 @@ from arena.version import __version__
 
 logger = logging.getLogger(__name__)
 
+OPERATORS = 1_000  # kept ready
 TRIES = 50  # commits that may lose a race before the client is asked to try again
 SENT = {"ok": "Message sent"}
 
@@ -62,6 +63,7 @@ class Engine:
         self.clock = clock
         self.settings = settings
         self._hot: OrderedDict[SessionId, Session] = OrderedDict()
+        self._operators: dict[tuple[str, str], Operator[Any, Any]] = {}
         self._locks: dict[SessionId, tuple[asyncio.Lock, int]] = {}
         self.touched: Callable[[SessionId], None] = lambda id_: None  # told when something was said or done
 
@@ -98,7 +100,7 @@ class Engine:
         )
         with guarded(type):
             session = turn.open_session(header, operator)
-        session = Session(session.header, session.standing, session.game, tag=secrets.token_hex(8))
+        session = Session(session.header, session.standing, session.game, tag=chat.new_tag())
         committed = await self.sessions.create(session, request_key("", None), self.due(session))
         self._keep(session)
         await self.outbox.tell(session.id, committed.posted, self.settings.fold_wait_seconds)
@@ -286,7 +288,15 @@ class Engine:
         return made
 
     def _operator(self, session: Session) -> Operator[Any, Any]:
-        return self.catalog.challenge(session.header.type).operator(session.header.options)
+        """The referee, without state of its own; built once for all sessions with the same options."""
+        header = session.header
+        key = (header.type, header.options_key)
+        found = self._operators.get(key)
+        if found is None:
+            if len(self._operators) >= OPERATORS:
+                self._operators.clear()
+            found = self._operators[key] = self.catalog.challenge(header.type).operator(header.options)
+        return found
 
     def _keep(self, session: Session) -> None:
         self._hot[session.id] = session

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from arena import chat
@@ -13,7 +13,7 @@ from arena.duties import again, attempt
 from arena.engine import Engine
 from arena.errors import ArenaError, NotFound
 from arena.models import Channel, Invite, SessionId
-from arena.room import START, Listener, Log, Position, Presence, Room, Subscription
+from arena.room import Listener, Log, Position, Presence, Room, Subscription
 from arena.session import Session, state_view
 from arena.store import keys
 from arena.store.feeds import Feeds
@@ -65,14 +65,9 @@ class Hub:
         room = await self._open(session)
         while self.rooms.get(session) is not room:  # closed while we waited for it
             room = await self._open(session)
-        given = {log.channel for log in room.logs if cursors and log.channel in cursors}
-        behind = {
-            log.channel: Position(cursors[log.channel].index, cursors[log.channel].epoch)
-            if cursors and log.channel in given
-            else START
-            for log in room.logs
-        }
-        subscription = Subscription(listener, room, viewer, behind, given)
+        given = [(cursors or {}).get(log.channel) for log in room.logs]
+        places = [None if cursor is None else Position(cursor.index, cursor.epoch) for cursor in given]
+        subscription = Subscription(listener, room, viewer, places)
         room.subscriptions.add(subscription)
         self._restless.add(room)
         listener.lag()
@@ -81,8 +76,13 @@ class Hub:
     def unsubscribe(self, subscription: Subscription) -> None:
         """Stop following."""
         room = subscription.room
-        room.subscriptions.discard(subscription)
+        room.remove(subscription)
         self._restless.add(room)
+
+    def demote(self, subscriptions: Iterable[Subscription]) -> None:
+        """A connection does not keep up."""
+        for subscription in subscriptions:
+            subscription.room.demote(subscription)
 
     async def _open(self, session: SessionId) -> Room:
         """The room of a session: its feed first, then where the logs stand, so that nothing falls in between."""
@@ -104,7 +104,7 @@ class Hub:
         except ArenaError:
             self.feeds.unsubscribe(feed)
             raise
-        room = self.rooms[session] = Room(session)
+        room = self.rooms[session] = Room(session, asyncio.get_running_loop().call_soon)
         self._set_heads(room, heads, self.known(room))
         self._spawn(self._ask_peers(room))
         return room
@@ -204,7 +204,7 @@ class Hub:
         del self.rooms[room.session]
         self.feeds.unsubscribe(keys.feed(room.session))
         for subscription in list(room.subscriptions):
-            room.subscriptions.discard(subscription)
+            room.remove(subscription)
             subscription.listener.removed(room.session)
 
     async def _prepare_end(self, room: Room) -> None:
@@ -224,21 +224,8 @@ class Hub:
         """Bring a subscription one step further; False if it has to wait for news."""
         room, listener = subscription.room, subscription.listener
         for log in room.logs:
-            position = subscription.behind.get(log.channel)
-            if position is None:
-                continue
-            head = log.head
-            page = await self.sessions.page(log.channel, position.next, position.epoch, self.page_bytes)
-            if subscription not in room.subscriptions:
-                return False
-            if subscription.behind.get(log.channel) != position:
-                return True
-            await self._send_page(subscription, log, page)
-            if room.settle(subscription, log, Position(page.next, page.epoch)) or page.entries:
-                return True
-            if log.head == head and page.next <= head.next:
-                self.suspect(room)  # the log ends before what the feed has told
-            return log.head != head  # else we have read further than the feed has told, and wait for it
+            if subscription.behind[log.number] is not None and subscription not in log.ahead:
+                return await self._bring_page(subscription, log)
         if subscription.owes_end and room.end_push is not None:
             subscription.told_end = True
             listener.push(room.end_push.encoded(listener.codec))
@@ -249,15 +236,27 @@ class Hub:
             return False
         return True
 
+    async def _bring_page(self, subscription: Subscription, log: Log) -> bool:
+        room, head, position = subscription.room, log.head, subscription.behind[log.number] or log.head
+        page = await self.sessions.page(log.channel, position.next, position.epoch, self.page_bytes)
+        await self._send_page(subscription, log, page)
+        if subscription not in room.subscriptions:
+            return False
+        if room.settle(subscription, log, Position(page.next, page.epoch)) or page.entries:
+            return True
+        if log.head == head and page.next <= head.next:
+            self.suspect(room)  # the log ends before what the feed has told
+        return log.head != head  # else we have read further than the feed has told, and wait for it
+
     async def _send_page(self, subscription: Subscription, log: Log, page: Page) -> None:
-        listener, channel = subscription.listener, log.channel
-        if channel in subscription.begun and page.holds:
+        listener, channel, number = subscription.listener, log.channel, log.number
+        if subscription.begun[number] and page.holds:
             for index, entry in enumerate(page.entries, page.first):
                 listener.push(Line(entry, index).seen_by(subscription.viewer).encoded(listener.codec))
             return
-        recovered = page.holds and (channel in subscription.given or channel in subscription.begun)
+        recovered = page.holds and (subscription.given[number] or subscription.begun[number])
         session = await self.engine.get(subscription.room.session)
-        subscription.begun.add(channel)
+        subscription.begun[number] = True
         frame = {
             "type": "initial",
             "channel": channel,

@@ -248,7 +248,7 @@ class Lobby:
     async def _has_guests(self) -> bool:
         """Whether any worker has somebody in the lobby."""
         reply = await self.index.nodes.run(keys.LOBBY_FEED, "PUBSUB", "SHARDNUMSUB", keys.LOBBY_FEED)
-        return any(int(count) > 0 for name, count in _pairs(reply))
+        return int(reply[1]) > 0
 
     async def _report(self, id_: SessionId) -> None:
         try:
@@ -261,10 +261,3 @@ class Lobby:
 
 def _constant(frame: dict[str, Any]) -> Any:
     return lambda: frame
-
-
-def _pairs(reply: list[Any]) -> Iterable[tuple[Any, Any]]:
-    """A flat list of names and numbers, or the list of pairs that redis-py makes of it."""
-    if reply and isinstance(reply[0], tuple | list):
-        return [tuple(pair) for pair in reply]
-    return list(zip(reply[::2], reply[1::2], strict=True))

@@ -73,9 +73,7 @@ class Outbox:
         names = [keys.outbox(shard) for shard in shards]
         until = self.clock.now() - self.stale
         found = await self.nodes.run_all([(name, ("XRANGE", name, "-", until, "COUNT", SWEPT)) for name in names])
-        left = [
-            (name, mark, fields[b"e"]) for name, entries in zip(names, found, strict=True) for mark, fields in entries
-        ]
+        left = [(name, mark, fields[1]) for name, entries in zip(names, found, strict=True) for mark, fields in entries]
         for name, mark, data in left:
             try:
                 event = Posted.from_json(data)

@@ -69,7 +69,7 @@ class Arena:
         confirm = self.lobby.confirm if feed == keys.LOBBY_FEED or feed.startswith("{score:") else self.hub.confirm
         confirm(feed)
 
-    async def run(self) -> None:
+    async def run(self, *more: Duty) -> None:
         """What goes on without anybody asking, for as long as the server lives."""
         self.clock.offset = await self.nodes.clock_offset()
         async with asyncio.TaskGroup() as group:
@@ -86,6 +86,8 @@ class Arena:
             }
             for name, work in duties.items():
                 group.create_task(work(), name=name)
+            for work in more:
+                group.create_task(work(), name="duty")
 
     async def _divide(self) -> None:
         """Tell the other workers that we live, and take our share of the shards."""
@@ -157,9 +159,9 @@ async def _claim(nodes: Nodes) -> bytes:
 
 
 @asynccontextmanager
-async def running(arena: Arena, failed: Callable[[], None]) -> AsyncIterator[None]:
-    """Have an arena do its own work; `failed` is called if that ends by itself, which is a fault of ours."""
-    work = asyncio.create_task(arena.run(), name="arena")
+async def running(arena: Arena, *duties: Duty, failed: Callable[[], None]) -> AsyncIterator[None]:
+    """Have an arena do its own work and more; `failed` is called if that ends by a fault of ours."""
+    work = asyncio.create_task(arena.run(*duties), name="arena")
 
     def ended(task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:

@@ -8,11 +8,12 @@ import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from random import Random
-from typing import Any, Literal
+from typing import Annotated, Literal
 
 import orjson
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, TypeAdapter
 
 from arena.errors import Internal
 from arena.models import (
@@ -54,6 +55,11 @@ class Header(Model):
     arena: str  # the version of the server that created it
     origin: str | None = None  # digest of the creator's address, for its limits
 
+    @cached_property
+    def options_key(self) -> str:
+        """The options as text, to tell them from others."""
+        return json.dumps(self.options, sort_keys=True)
+
     @property
     def root(self) -> bytes:
         """Where all randomness of this game comes from."""
@@ -86,7 +92,10 @@ class Spoken(Model):
 
 
 class Standing(ChallengeOperatorState):
-    """How a game stands: its public state and what only the engine sees."""
+    """How a game stands: its public state and what only the engine sees.
+
+    Its lists and dicts are replaced, never changed in place, so that a shallow copy is a copy.
+    """
 
     started_at: Millis | None = None
     category: Category = Category.TRAIN
@@ -97,13 +106,6 @@ class Standing(ChallengeOperatorState):
     messages: int = 0  # length of the operator channel
     bytes: int = 0
     spoken: list[Spoken] = []  # what each seat has of that
-
-    def copy_for_change(self) -> "Standing":
-        """A copy whose lists and dicts are its own."""
-        owned = ("scores", "players", "player_identities", "outcomes", "deadlines", "jobs", "spoken")
-        own: dict[str, Any] = {name: getattr(self, name).copy() for name in owned}
-        own["attributions"] = None if self.attributions is None else self.attributions.copy()
-        return self.model_copy(update=own)
 
 
 class Join(Model):
@@ -143,13 +145,8 @@ class Finish(Model):
     at: Millis
 
 
-Input = Join | Act | Expire | Finish
-
-
-class LoggedInput(Model):
-    """One line of the input log."""
-
-    input: Input = Field(discriminator="kind")
+Input = Annotated[Join | Act | Expire | Finish, Field(discriminator="kind")]
+INPUT: TypeAdapter[Input] = TypeAdapter(Input)  # one line of the input log
 
 
 @dataclass(frozen=True, slots=True)

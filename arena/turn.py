@@ -4,9 +4,9 @@
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, assert_never
+from typing import Any, Literal, TypeVar, assert_never
 
 import orjson
 from pydantic import BaseModel
@@ -30,6 +30,7 @@ from arena.models import (
 from arena.operator import Job, JobFailed, Moment, Operator
 from arena.session import Act, Expire, Finish, Header, Input, Join, Session, Spoken, Standing, WaitingJob, zeros
 
+Value = TypeVar("Value")
 AnyOperator = Operator[Any, Any]
 Handler = Callable[[Any, Moment], list[effects.Effect]]
 
@@ -81,7 +82,7 @@ def open_session(header: Header, operator: AnyOperator) -> Session:
 
 def apply(operator: AnyOperator, session: Session, change: Input) -> Turn:
     """Play one input. A refused move leaves the player's own message; anything else that raises leaves nothing."""
-    turn = Turn(session, change, session.standing.copy_for_change(), session.game)
+    turn = Turn(session, change, session.standing.model_copy(), session.game)
     match change:
         case Join():
             _join(operator, turn, change)
@@ -89,7 +90,7 @@ def apply(operator: AnyOperator, session: Session, change: Input) -> Turn:
             _act(operator, turn, change)
         case Expire():
             if turn.standing.deadlines.get(change.name) == change.at:
-                del turn.standing.deadlines[change.name]
+                turn.standing.deadlines = without(turn.standing.deadlines, change.name)
                 _run_unattended(operator, turn, lambda state, now: operator.hook("expired", state, now, change.name))
         case Finish():
             _finish(operator, turn, change)
@@ -105,10 +106,10 @@ def _join(operator: AnyOperator, turn: Turn, join: Join) -> None:
     if join.invite in standing.players:
         raise InviteAlreadyUsed("This invite has already been used.")
     turn.seat = seat = Seat(len(standing.players))
-    standing.players.append(join.invite)
-    standing.spoken.append(Spoken())
+    standing.players = [*standing.players, join.invite]
+    standing.spoken = [*standing.spoken, Spoken()]
     if join.user is not None:
-        standing.player_identities[join.invite] = join.user
+        standing.player_identities = {**standing.player_identities, join.invite: join.user}
     _run(operator, turn, lambda state, now: operator.hook("joined", state, now, seat))
     if len(standing.players) == len(turn.session.header.invites) and standing.status is Status.OPEN:
         standing.status = Status.ACTIVE
@@ -127,7 +128,8 @@ def _act(operator: AnyOperator, turn: Turn, act: Act) -> None:
     content = f"({act.type}) {act.content}" if act.type else act.content
     turn.speak(content, sender=standing.players[act.seat], to=OPERATOR, type=act.type)
     said = standing.spoken[act.seat]
-    standing.spoken[act.seat] = Spoken(messages=said.messages + 1, bytes=said.bytes + len(turn.entries[-1].body))
+    more = Spoken(messages=said.messages + 1, bytes=said.bytes + len(turn.entries[-1].body))
+    standing.spoken = [more if seat == act.seat else other for seat, other in enumerate(standing.spoken)]
     try:
         _run(operator, turn, lambda state, now: operator.act(act.type, state, act.seat, act.content, now))
     except Refused as refusal:
@@ -135,9 +137,10 @@ def _act(operator: AnyOperator, turn: Turn, act: Act) -> None:
 
 
 def _finish(operator: AnyOperator, turn: Turn, finish: Finish) -> None:
-    waiting = turn.standing.jobs.pop(finish.id, None)
+    waiting = turn.standing.jobs.get(finish.id)
     if waiting is None:
         return
+    turn.standing.jobs = without(turn.standing.jobs, finish.id)
     job = Job(finish.id, waiting.kind, waiting.payload)
     result = finish.result if finish.failed is None else JobFailed(finish.failed)
     _run_unattended(operator, turn, lambda state, now: operator.hook("worked", state, now, job, result))
@@ -145,7 +148,7 @@ def _finish(operator: AnyOperator, turn: Turn, finish: Finish) -> None:
 
 def _run_unattended(operator: AnyOperator, turn: Turn, handler: Handler) -> None:
     """Call a handler that nobody waits for. If it fails the input counts all the same, or it would come for ever."""
-    before = turn.standing.copy_for_change()
+    before = turn.standing.model_copy()
     try:
         _run(operator, turn, handler)
     except Exception as error:  # whatever a challenge raises
@@ -179,15 +182,16 @@ def _carry_out(turn: Turn, effect: effects.Effect) -> None:
             )
             standing.attributions = [*(standing.attributions or []), made]
         case effects.SetScore(seat, score):
-            standing.scores = standing.scores or zeros(turn.session)
-            standing.scores[_taken(standing, seat)] = score
+            scores = list(standing.scores) or zeros(turn.session)
+            scores[_taken(standing, seat)] = score
+            standing.scores = scores
         case effects.SetDeadline(name, after):
-            standing.deadlines[name] = Millis(now + round(after * 1000))
+            standing.deadlines = {**standing.deadlines, name: Millis(now + round(after * 1000))}
         case effects.CancelDeadline(name):
-            standing.deadlines.pop(name, None)
+            standing.deadlines = without(standing.deadlines, name)
         case effects.StartJob(kind, payload):
             job = Job(f"{turn.session.id}:{turn.session.version + 1}:{len(turn.events)}", kind, payload)
-            standing.jobs[job.id] = WaitingJob(kind=kind, payload=payload)
+            standing.jobs = {**standing.jobs, job.id: WaitingJob(kind=kind, payload=payload)}
             turn.events.append(Event("job", job))
         case effects.End(scores, outcomes):
             _end(turn, scores, outcomes)
@@ -206,8 +210,7 @@ def _end(turn: Turn, scores: Iterable[Score] | None, outcomes: Iterable[Outcome]
     standing.status = Status.ENDED
     standing.completed_at = turn.input.at
     standing.revealed = turn.session.header.pair is None
-    standing.deadlines.clear()
-    standing.jobs.clear()
+    standing.deadlines, standing.jobs = {}, {}
     lines = (f"- Player {n}: {orjson.dumps(s.wire()).decode()}" for n, s in enumerate(standing.scores, 1))
     turn.speak("Game ended.\n\nScores are:\n" + "\n".join(lines))
     turn.events.append(Event("ended"))
@@ -223,8 +226,7 @@ def categorise(turn: Turn, profiles: Mapping[UserId, UserProfile]) -> None:
 
 def after(turn: Turn, tag: str) -> Session:
     """The session that a committed turn leaves."""
-    session = turn.session
-    return replace(session, standing=turn.standing, game=turn.game, tag=tag, version=session.version + 1)
+    return Session(turn.session.header, turn.standing, turn.game, tag, turn.session.version + 1)
 
 
 def _taken(standing: Standing, seat: int) -> Seat:
@@ -239,3 +241,8 @@ def _player(standing: Standing, seat: int) -> Invite:
 
 def _encode(state: BaseModel) -> bytes:
     return state.model_dump_json(by_alias=True, warnings="error").encode()
+
+
+def without(items: Mapping[str, Value], name: str) -> dict[str, Value]:
+    """A copy that lacks one item."""
+    return {key: value for key, value in items.items() if key != name}

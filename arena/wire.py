@@ -1,7 +1,7 @@
 """Bytes ↔ frames: what clients may send, what they are sent, in JSON and in MessagePack."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgpack
@@ -16,7 +16,7 @@ from arena.models import Key, Model, UserId, complaint
 FrameId = str | int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Codec:
     """How frames of one subprotocol look on the socket."""
 
@@ -24,6 +24,7 @@ class Codec:
     text: bool  # text frames or binary ones
     encode: Callable[[Mapping[str, Any]], bytes]
     load: Callable[[bytes], Any]
+    framed: bool = False  # whether what it encodes is a whole WebSocket frame, ready to be written and joined
 
     def decode(self, data: bytes) -> dict[str, Any]:
         """The object that a frame holds."""
@@ -39,6 +40,23 @@ class Codec:
 JSON = Codec("arena.v1.json", text=True, encode=orjson.dumps, load=orjson.loads)
 MSGPACK = Codec("arena.v1.msgpack", text=False, encode=msgpack.packb, load=msgpack.unpackb)
 CODECS = {codec.protocol: codec for codec in (JSON, MSGPACK)}
+
+
+def frame(payload: bytes, *, text: bool) -> bytes:
+    """A whole WebSocket frame from a server: never masked, so the same bytes are right for every connection."""
+    opcode, size = 0x81 if text else 0x82, len(payload)
+    if size < 126:
+        return bytes((opcode, size)) + payload
+    if size < 65536:
+        return bytes((opcode, 126)) + size.to_bytes(2, "big") + payload
+    return bytes((opcode, 127)) + size.to_bytes(8, "big") + payload
+
+
+def _framing(codec: Codec) -> Codec:
+    return replace(codec, encode=lambda fields: frame(codec.encode(fields), text=codec.text), framed=True)
+
+
+FRAMED = {codec.protocol: _framing(codec) for codec in (JSON, MSGPACK)}
 
 
 class Frame(Model):
@@ -215,13 +233,13 @@ class Push:
 
     def __init__(self, fields: Callable[[], Mapping[str, Any]]) -> None:
         self._fields = fields
-        self._encoded: dict[str, bytes] = {}
+        self._encoded: dict[Codec, bytes] = {}
 
     def encoded(self, codec: Codec) -> bytes:
         """The bytes for connections of this codec."""
-        found = self._encoded.get(codec.protocol)
+        found = self._encoded.get(codec)
         if found is None:
-            found = self._encoded[codec.protocol] = codec.encode(self._fields())
+            found = self._encoded[codec] = codec.encode(self._fields())
         return found
 
 

@@ -112,8 +112,9 @@ class Boards:
     async def faults(self, type: str) -> dict[str, str]:
         """The boards of a type that stand still, and why."""
         key = _key(type, "faults")
-        found: Mapping[bytes, bytes] = await self.nodes.run(key, "HGETALL", key)
-        return {field.decode().rpartition(":")[0]: value.decode() for field, value in found.items()}
+        found: list[bytes] = await self.nodes.run(key, "HGETALL", key)
+        pairs = zip(found[::2], found[1::2], strict=True)
+        return {field.decode().rpartition(":")[0]: value.decode() for field, value in pairs}
 
     async def new_generation(self, type: str, strategy: str) -> int:
         """A number that no generation of this board has had."""

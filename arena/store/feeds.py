@@ -5,14 +5,15 @@ One plain connection per primary, ours rather than redis-py's PubSub: it reconne
 
 import asyncio
 import logging
-import math
 from collections.abc import Callable
-from typing import Any, cast
+from contextlib import suppress
+from typing import Any
 
 from redis.crc import key_slot
 from redis.exceptions import MovedError, RedisError
 
 from arena.errors import StoreUnavailable
+from arena.store.link import Link
 from arena.store.nodes import Node, Nodes, heed_cancellation
 
 logger = logging.getLogger(__name__)
@@ -32,7 +33,6 @@ class Feeds:
         self._homes: dict[str, Node] = {}  # the primary that was asked for a feed
         self._listeners: dict[Node, _Listener] = {}
         self._rerouting: asyncio.Task[None] | None = None
-        self.closing = False
 
     async def subscribe(self, name: str) -> None:
         """Listen to a feed; returns when the store has confirmed it."""
@@ -103,7 +103,6 @@ class Feeds:
 
     async def close(self) -> None:
         """Stop listening to anything."""
-        self.closing = True
         tasks = [listener.task for listener in self._listeners.values()]
         tasks += [self._rerouting] if self._rerouting else []
         for task in tasks:
@@ -117,67 +116,51 @@ class _Listener:
     def __init__(self, feeds: Feeds, node: Node) -> None:
         self.feeds = feeds
         self.node = node
-        self._asked: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
+        self._link: Link | None = None
+        self._answered = True
         self._pause = 0.01
         self.task = asyncio.create_task(self._run(), name="store feed")
 
     def ask(self, *command: str) -> None:
-        """Send a command when the connection stands; what is wanted is asked for again at each new connection."""
-        self._asked.put_nowait(cast(tuple[str, str], command))
+        """Send a command if the connection stands; what is wanted is asked for again at each new one."""
+        if self._link is not None and not self._link.lost.is_set():
+            self._link.tell(*command)
 
     async def _run(self) -> None:
         while True:
-            connection = cast(Any, self.node.client.connection_pool).make_connection()
             try:
-                await connection.connect()
-                if self.feeds.closing:  # redis-py may have swallowed that we were cancelled
-                    return
-                async with asyncio.TaskGroup() as group:
-                    group.create_task(self._write(connection), name="store feed writer")
-                    group.create_task(self._read(connection), name="store feed reader")
-            except* (RedisError, OSError) as lost:
-                logger.warning("store feed lost reason=%s", type(lost.exceptions[0]).__name__)
+                self._link = await self.node.link(self._take)
+                heed_cancellation()
+                for name in self.feeds.names_of(self.node):
+                    self._link.tell("SSUBSCRIBE", name)
+                await self._stay(self._link)
+                logger.warning("store feed lost")
+            except (RedisError, OSError) as error:
+                logger.warning("store feed not reached reason=%s", type(error).__name__)
             finally:
-                await connection.disconnect(nowait=True)
+                if self._link is not None:
+                    self._link.close()
+            heed_cancellation()
             self.feeds.lose([])  # in a cluster somebody else may have the slots by now
             await asyncio.sleep(self._pause)
             self._pause = min(self._pause * 2, 1.0)
             if self.feeds.drop(self):
                 return
 
-    async def _write(self, connection: Any) -> None:
-        while not self._asked.empty():
-            self._asked.get_nowait()
-        for name in self.feeds.names_of(self.node):
-            await self._send(connection, "SSUBSCRIBE", name)
-        while True:
-            try:
+    async def _stay(self, link: Link) -> None:
+        """Return when the connection is lost, or silent for too long."""
+        self._answered = True
+        while self._answered and not link.lost.is_set():
+            self._answered = False
+            link.tell("PING")
+            with suppress(TimeoutError):
                 async with asyncio.timeout(BEAT):
-                    command = await self._asked.get()
-            except TimeoutError:
-                command = ("PING", "")
-            await self._send(connection, *command)
+                    await link.lost.wait()
 
-    async def _send(self, connection: Any, *command: str) -> None:
-        try:
-            await connection.send_command(*command)
-        except AttributeError:  # the reader has found the connection broken, and redis-py let go of its socket
-            raise ConnectionError("the connection is gone") from None
-        heed_cancellation()
-
-    async def _read(self, connection: Any) -> None:
-        silence = BEAT * 3
-        while True:
-            try:
-                async with asyncio.timeout(silence):
-                    push = await connection.read_response(timeout=math.inf, disable_decoding=True)
-            except TimeoutError:
-                raise ConnectionError("the store is silent") from None
-            except MovedError as moved:
-                self.feeds.lose([n for n in self.feeds.names_of(self.node) if key_slot(n.encode()) == moved.slot_id])
-                continue
-            self._pause = 0.01
-            # Without any subscription the answer to a ping is a plain one.
-            if isinstance(push, list) and push[0] != b"pong":
-                kind, name, *rest = push
-                self.feeds.take(kind, name.decode(), rest[0] if rest else None)
+    def _take(self, push: Any) -> None:
+        self._answered, self._pause = True, 0.01
+        if isinstance(push, MovedError):
+            self.feeds.lose([n for n in self.feeds.names_of(self.node) if key_slot(n.encode()) == push.slot_id])
+        # Without any subscription the answer to a ping is a plain one.
+        elif isinstance(push, list) and push[0] != b"pong":
+            self.feeds.take(push[0], push[1].decode(), push[2])

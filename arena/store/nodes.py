@@ -34,6 +34,7 @@ from redis.exceptions import (
 )
 
 from arena.errors import CannotStart, StoreUnavailable
+from arena.store.link import Link
 
 logger = logging.getLogger(__name__)
 
@@ -54,50 +55,48 @@ Reply = TypeVar("Reply")
 
 
 class Node:
-    """One primary. Commands that wait at the same moment go in one pipeline, in the order in which they came."""
+    """One primary, with a link for what is frequent and a plain client for what is rare."""
 
-    def __init__(self, client: Redis) -> None:
+    def __init__(self, client: Redis, silence: float) -> None:
         self.client = client
-        self._waiting: list[tuple[tuple[Any, ...], asyncio.Future[Any]]] = []
-        self._sender: asyncio.Task[None] | None = None
+        self.silence = silence
+        self._link: Link | None = None
+        self._opening = asyncio.Lock()
 
-    def send(self, *commands: tuple[Any, ...]) -> list[asyncio.Future[Any]]:
-        """Queue commands side by side; their replies come through futures."""
-        loop = asyncio.get_running_loop()
-        futures = [loop.create_future() for _ in commands]
-        self._waiting += zip(commands, futures, strict=True)
-        if self._sender is None or self._sender.done():
-            self._sender = loop.create_task(self._send_all(), name="store pipeline")
-        return futures
+    async def send(self, *commands: tuple[Any, ...]) -> Any:
+        """Carry out commands side by side; the reply is that to the last.
 
-    async def _send_all(self) -> None:
-        while self._waiting:
-            batch, self._waiting = self._waiting, []
-            pipeline = self.client.pipeline(transaction=False)
-            for command, _ in batch:
-                pipeline.execute_command(*command)
-            try:
-                replies: Iterable[Any] = await pipeline.execute(raise_on_error=False)
-            except asyncio.CancelledError:
-                for _, future in batch + self._waiting:
-                    future.cancel()
-                raise
-            except Exception as error:  # whatever it is, those who wait have to hear of it
-                replies = [error] * len(batch)
-            for (_, future), reply in zip(batch, replies, strict=True):
-                if future.done():
-                    continue
-                if isinstance(reply, Exception):
-                    future.set_exception(reply)
-                else:
-                    future.set_result(reply)
+        All that is sent in one turn of the event loop travels together, and is carried out in that order.
+        """
+        link = self._link
+        if link is None or link.lost.is_set():
+            link = await self._open()
+        for command in commands[:-1]:
+            link.send(*command).add_done_callback(_ignore)
+        return await link.send(*commands[-1])
+
+    async def _open(self) -> Link:
+        async with self._opening:
+            if self._link is None or self._link.lost.is_set():
+                self._link = await self.link()
+            return self._link
+
+    async def link(self, pushed: Callable[[Any], None] | None = None) -> Link:
+        """A connection of its own."""
+        pool: Any = self.client.connection_pool
+        return await Link.open(pool.make_connection(), self.silence, pushed)
 
     async def close(self) -> None:
         """Let go of the connections."""
-        if self._sender is not None:
-            self._sender.cancel()
-            await asyncio.gather(self._sender, return_exceptions=True)
+        if self._link is not None:
+            self._link.close()
         await self.client.aclose(close_connection_pool=True)  # the pool is ours, which redis-py does not know
+
+
+def _ignore(reply: asyncio.Future[Any]) -> None:
+    """The reply to a command that only prepares the next, which tells whether that went well."""
+    if not reply.cancelled():
+        reply.exception()
 
 
 class Nodes:
@@ -117,7 +116,7 @@ class Nodes:
     async def connect(self) -> None:
         """Find out what the URL leads to, and whether it will do."""
         try:
-            first = Node(self._client(self.url))
+            first = Node(self._client(self.url), self.timeout)
             self._nodes["first"] = first
             info = await first.client.info()
         except ValueError as error:
@@ -174,10 +173,10 @@ class Nodes:
     async def _send(self, node: Node, *commands: tuple[Any, ...]) -> Any:
         """Carry out commands side by side on one primary; the reply is that to the last."""
         try:
-            return (await asyncio.gather(*node.send(*commands)))[-1]
+            return await node.send(*commands)
         except NoScriptError:
             await self._load(node)
-            return (await asyncio.gather(*node.send(*commands)))[-1]
+            return await node.send(*commands)
 
     async def _insist(self, attempt: Callable[[], Awaitable[Reply]]) -> Reply:
         until = time.monotonic() + self.patience
@@ -231,7 +230,7 @@ class Nodes:
     def _node(self, host: str, port: int) -> Node:
         address = f"{host}:{port}"
         if address not in self._nodes:
-            self._nodes[address] = Node(self._client(self.url, host=host, port=port))
+            self._nodes[address] = Node(self._client(self.url, host=host, port=port), self.timeout)
         return self._nodes[address]
 
     def _client(self, url: str, **where: Any) -> Redis:

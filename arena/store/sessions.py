@@ -1,17 +1,16 @@
 """Sessions in the store: load, commit, talk, read a log. One script call each, and each may be sent twice."""
 
 import hashlib
-import secrets
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, cast
 
 import orjson
 from pydantic import JsonValue
 
-from arena.chat import Entry
+from arena.chat import Entry, new_tag
 from arena.errors import Forbidden, KeyReused, NotFound, PlayerNotFound, TooLarge
 from arena.models import Channel, Invite, Millis, Model, SessionId, Status, UserId, UserProfile
-from arena.session import Header, LoggedInput, Session, Standing, result_of
+from arena.session import INPUT, Header, Input, Session, Standing, result_of
 from arena.store import keys
 from arena.store.nodes import Nodes
 from arena.turn import Event, Turn, after
@@ -29,7 +28,7 @@ class Key(NamedTuple):
 def request_key(owner: str, key: str | None, *body: str | None) -> Key:
     """The key of a request, the client's or a fresh one; the digest tells one body from another."""
     digest = hashlib.blake2b(orjson.dumps(body), digest_size=DIGEST // 2).hexdigest()
-    return Key(f"{owner}:{key}" if key else f"-:{secrets.token_hex(8)}", digest)
+    return Key(f"{owner}:{key}" if key else f"-:{new_tag()}", digest)
 
 
 class Posted(Model):
@@ -132,8 +131,7 @@ class Sessions:
 
     async def commit(self, turn: Turn, key: Key, answer: dict[str, Any], due: Millis | None) -> Committed:
         """Write what a turn makes of its session, all of it or nothing; `Conflict` if another came first."""
-        tag = secrets.token_hex(8)
-        session = after(turn, tag)
+        session = after(turn, new_tag())
         return await self._write(session, key, answer, turn.session.tag, due, turn.events, turn=turn)
 
     async def _write(
@@ -165,7 +163,7 @@ class Sessions:
             header.to_json() if header else "",
             standing.to_json(),
             session.game,
-            LoggedInput(input=turn.input).to_json() if turn else "",
+            turn.input.to_json() if turn else "",
             " ".join(standing.players),
             "" if due is None else due,
             session.id,
@@ -267,10 +265,10 @@ class Sessions:
         )
         return Heads(tag.decode(), read_end(end.decode()), (length, last.decode()), (talk, spoken.decode()))
 
-    async def inputs(self, session: SessionId) -> list[LoggedInput]:
+    async def inputs(self, session: SessionId) -> list[Input]:
         """Everything that happened to a session, in order."""
         key = keys.of(session).inputs
-        return [LoggedInput.from_json(line) for line in await self.nodes.run(key, "LRANGE", key, 0, -1)]
+        return [INPUT.validate_json(line) for line in await self.nodes.run(key, "LRANGE", key, 0, -1)]
 
     async def due(self, shards: Iterable[int], now: Millis, most: int = 100) -> list[SessionId]:
         """Sessions of these shards that have a deadline behind them."""

@@ -19,7 +19,7 @@ from starlette.websockets import WebSocket
 from arena.catalog import Catalog
 from arena.runtime import Arena, open_arena, running
 from arena.settings import Settings, is_loopback
-from arena.web.limits import Addresses
+from arena.web.limits import Connections
 from arena.web.socket import Connection, choose_codec
 
 logger = logging.getLogger(__name__)
@@ -83,7 +83,7 @@ async def not_found(request: Request, error: Exception) -> Response:
 async def socket(websocket: WebSocket) -> None:
     """The WebSocket door."""
     arena: Arena = websocket.app.state.arena
-    addresses: Addresses = websocket.app.state.addresses
+    connections: Connections = websocket.app.state.connections
     codec = choose_codec(websocket)
     if not is_own_page(websocket, arena.settings):
         await websocket.send_denial_response(PlainTextResponse("This origin may not connect.", status_code=403))
@@ -92,15 +92,17 @@ async def socket(websocket: WebSocket) -> None:
         await websocket.send_denial_response(PlainTextResponse("Unknown subprotocol.", status_code=400))
         return
     address = websocket.client.host if websocket.client else "local"
-    if not addresses.enter(address):
+    if not connections.enter(address):
         await websocket.send_denial_response(
             PlainTextResponse("Too many connections.", status_code=429, headers={"retry-after": "10"})
         )
         return
     try:
-        await Connection(websocket, arena, codec, address).run()
+        connection = Connection(websocket, arena, codec, address)
+        with connections.watched(connection):
+            await connection.run()
     finally:
-        addresses.leave(address)
+        connections.leave(address)
 
 
 def is_own_page(websocket: WebSocket, settings: Settings) -> bool:
@@ -124,9 +126,9 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with open_arena(settings, catalog, store) as arena, running(arena, failed):
-            app.state.arena = arena
-            app.state.addresses = Addresses(settings.limit_connections_per_address)
+        connections = Connections(settings.limit_connections_per_address, settings.limit_stall_seconds)
+        async with open_arena(settings, catalog, store) as arena, running(arena, connections.watch, failed=failed):
+            app.state.arena, app.state.connections = arena, connections
             yield
 
     return Starlette(

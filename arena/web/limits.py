@@ -1,8 +1,22 @@
 """Limits of one worker: frames per connection, connections per address."""
 
+import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from arena.web.outlet import Outlet
+
+
+class Watched(Protocol):
+    """A connection that may stall."""
+
+    outlet: Outlet
+
+    def stalled(self) -> None:
+        """Its socket has taken nothing for too long."""
 
 
 class Bucket:
@@ -27,16 +41,18 @@ class Bucket:
         return (1 - self._tokens) / self.rate
 
 
-class Addresses:
-    """How many connections each address has."""
+class Connections:
+    """The connections of this worker: how many each address has, and which of them take nothing."""
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
+    def __init__(self, most_per_address: int, stall_seconds: float) -> None:
+        self.most = most_per_address
+        self.stall = stall_seconds
         self._open: Counter[str] = Counter()
+        self._watched: dict[Watched, tuple[tuple[int, int], float]] = {}
 
     def enter(self, address: str) -> bool:
         """Count a new connection, unless there are too many."""
-        if self.limit and self._open[address] >= self.limit:
+        if self.most and self._open[address] >= self.most:
             return False
         self._open[address] += 1
         return True
@@ -46,3 +62,25 @@ class Addresses:
         self._open[address] -= 1
         if self._open[address] <= 0:
             del self._open[address]
+
+    @contextmanager
+    def watched(self, connection: Watched) -> Iterator[None]:
+        """Keep an eye on a connection."""
+        self._watched[connection] = ((0, 0), time.monotonic())
+        try:
+            yield
+        finally:
+            del self._watched[connection]
+
+    async def watch(self) -> None:
+        """End connections whose socket has taken nothing for too long although something waits."""
+        while self.stall:
+            await asyncio.sleep(self.stall / 4)
+            now = time.monotonic()
+            for connection, (seen, since) in list(self._watched.items()):
+                mark = sent, left = connection.outlet.mark
+                # More bytes than before are no sign of life: a ping of ours may have been added to them.
+                alive = sent != seen[0] or left < seen[1] or not left
+                self._watched[connection] = (mark, now if alive else since)
+                if not alive and now - since >= self.stall:
+                    connection.stalled()

@@ -1,84 +1,130 @@
-"""Outlet: the way out of one connection. Bytes are queued, a writer sends them, a watch sees that they leave."""
+"""Outlets: the way out of one connection, straight into its transport or through ASGI's `send`."""
 
 import asyncio
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 from arena.web.protocol import ArenaProtocol
-from arena.wire import Codec
 
 
-class Outlet:
-    """What waits to be sent on a connection; bounded, because whoever fills it looks at `has_room` first."""
+class Outlet(Protocol):
+    """Takes bytes without waiting; whoever has much to send looks at `has_room` first."""
 
-    def __init__(self, send: Callable[[bytes], Awaitable[None]], codec: Codec, limit: int) -> None:
-        self.codec = codec
-        self._send = send
-        self._limit = limit
-        self._queue: deque[tuple[bytes, bool]] = deque()
-        self._size = 0
-        self._replies = 0
-        self._sent = 0
-        self._filled = asyncio.Event()
-        self._empty = asyncio.Event()
-        self._replied = asyncio.Event()
-        self._empty.set()
-        self._replied.set()
+    push: Callable[[bytes], None]  # send as soon as the socket takes it
 
     @property
     def has_room(self) -> bool:
         """Whether the reader keeps up."""
-        return self._size < self._limit
 
-    @property
-    def waiting(self) -> int:
-        """Bytes that the socket has not been given yet."""
-        return self._size
+    def stuck(self) -> None:
+        """The socket says that it takes no more for now."""
 
-    def push(self, data: bytes, *, reply: bool = False) -> None:
-        """Queue bytes."""
-        self._queue.append((data, reply))
-        self._size += len(data)
-        self._filled.set()
-        self._empty.clear()
-        if reply:
-            self._replies += 1
-            self._replied.clear()
-
-    async def replied(self) -> None:
-        """Wait until no reply waits."""
-        await self._replied.wait()
+    def flowing(self) -> None:
+        """The socket says that it takes more again."""
 
     async def emptied(self) -> None:
-        """Wait until nothing waits."""
+        """Wait until the socket has taken what there was."""
+
+    @property
+    def mark(self) -> tuple[int, int]:
+        """How many messages were sent, and how many bytes wait; (0, 0) if none do."""
+
+    def close(self) -> None:
+        """Send no more."""
+
+
+class Direct:
+    """Ready-made frames, written to the transport at once; its buffer limits say whether the reader keeps up."""
+
+    __slots__ = ("_flowing", "_protocol", "has_room", "push")
+
+    def __init__(self, protocol: ArenaProtocol) -> None:
+        self.has_room = True
+        self.push: Callable[[bytes], None] = protocol.transport.write
+        self._protocol = protocol
+        self._flowing: asyncio.Event | None = None
+
+    def stuck(self) -> None:
+        """The transport is full."""
+        self.has_room = False
+
+    def flowing(self) -> None:
+        """It is not any more."""
+        self.has_room = True
+        if self._flowing is not None:
+            self._flowing.set()
+
+    async def emptied(self) -> None:
+        """Wait until the transport takes more."""
+        while not self.has_room:
+            self._flowing = asyncio.Event()
+            await self._flowing.wait()
+
+    @property
+    def mark(self) -> tuple[int, int]:
+        """How much waits in the transport."""
+        return (0, self._protocol.buffered)
+
+    def close(self) -> None:
+        """Nothing waits in here."""
+
+
+class Queued:
+    """Messages in a queue that a task sends one by one, for servers that know nothing but ASGI."""
+
+    def __init__(self, send: Callable[[bytes], Awaitable[None]], limit: int) -> None:
+        self._send = send
+        self._limit = limit
+        self._queue: deque[bytes] = deque()
+        self.push: Callable[[bytes], None] = self._enqueue
+        self._size = 0
+        self._sent = 0
+        self._empty = asyncio.Event()
+        self._empty.set()
+        self._writer: asyncio.Task[None] | None = None
+
+    @property
+    def has_room(self) -> bool:
+        """Whether the queue is short."""
+        return self._size < self._limit
+
+    def stuck(self) -> None:
+        """ASGI never says so."""
+
+    def flowing(self) -> None:
+        """ASGI never says so."""
+
+    def _enqueue(self, data: bytes) -> None:
+        self._queue.append(data)
+        self._size += len(data)
+        if self._writer is None:
+            self._empty.clear()
+            self._writer = asyncio.create_task(self._write(), name="writer")
+
+    async def _write(self) -> None:
+        try:
+            while self._queue:
+                data = self._queue.popleft()
+                await self._send(data)
+                self._size -= len(data)
+                self._sent += 1
+        except (OSError, RuntimeError):
+            self._queue.clear()  # the other side is gone, and the reader will hear of it
+            self._size = 0
+        self._writer = None
+        self._empty.set()
+
+    async def emptied(self) -> None:
+        """Wait until everything is sent."""
         await self._empty.wait()
 
-    async def write(self) -> None:
-        """Send what is queued, for as long as the connection lives."""
-        while True:
-            await self._filled.wait()
-            self._filled.clear()
-            while self._queue:
-                data, reply = self._queue.popleft()
-                await self._send(data)
-                self._sent += 1
-                self._size -= len(data)
-                if reply:
-                    self._replies -= 1
-                    if not self._replies:
-                        self._replied.set()
-            self._empty.set()
+    @property
+    def mark(self) -> tuple[int, int]:
+        """How much was sent, and how much waits."""
+        return (self._sent, self._size) if self._size else (0, 0)
 
-    async def watch(self, stall: float, protocol: ArenaProtocol | None) -> None:
-        """Return when the socket has taken nothing for so long although something waits."""
-        sent, left, since = -1, 0, time.monotonic()
-        while True:
-            await asyncio.sleep(stall / 4)
-            buffered = protocol.buffered if protocol else 0
-            # More bytes than before are no sign of life: a ping of ours may have been added to them.
-            if self._sent != sent or buffered < left or not (self._size or buffered):
-                since = time.monotonic()
-            elif time.monotonic() - since >= stall:
-                return
-            sent, left = self._sent, buffered
+    def close(self) -> None:
+        """Send no more."""
+        if self._writer is not None:
+            self._writer.cancel()

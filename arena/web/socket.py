@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -24,7 +25,7 @@ from arena.models import SessionId
 from arena.runtime import Arena
 from arena.web.desk import Desk
 from arena.web.limits import Bucket
-from arena.web.outlet import Outlet
+from arena.web.outlet import Direct, Outlet, Queued
 from arena.web.protocol import EXTENSION, STALLED, ArenaProtocol
 from arena.wire import CODECS, JSON, Codec
 
@@ -34,102 +35,112 @@ GOING_AWAY, WRONG_KIND, UNDECODABLE, POLICY, NO_STORE = 1001, 1003, 1007, 1008, 
 BAD_KEY, NO_SUCH, TAKEN = 4401, 4404, 4409
 MOST_BAD = 10  # undecodable frames in a row
 MOST_REFUSED = 100  # frames above the rate limit in a row
+AT_ONCE = 64  # commands of one connection that may be under way
 FLUSH = 2.0  # seconds that the last words of a connection may take
 
 
-class Closed(Exception):
-    """The connection is to end, with this code."""
+class Slot:
+    """The place of an answer among the answers: they leave in the order of the questions."""
 
-    def __init__(self, code: int, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
-        self.reason = reason
+    __slots__ = ("frame", "id", "then")
+
+    def __init__(self) -> None:
+        self.id: wire.FrameId = None
+        self.frame: Mapping[str, Any] | None = None
+        self.then: Callable[[], None] | None = None
 
 
-class Connection(Outlet):
-    """One socket: the seats it holds, the sessions it follows."""
+class Connection:
+    """One socket. Moves and talk are carried out side by side and in order; every other command waits its turn.
+
+    An idle connection has one task, which waits for its end; what it has to do is done in tasks of the moment.
+    """
+
+    push: Callable[[bytes], None]
 
     def __init__(self, socket: WebSocket, arena: Arena, codec: Codec, address: str) -> None:
-        super().__init__(self._send_frame, codec, arena.settings.outbox_bytes)
         self.socket = socket
         self.arena = arena
         self.desk = Desk(arena, self, auth.origin(arena.secret, address))
-        self.asked: set[SessionId] = set()  # sessions that the query asked for
+        self._asked: set[SessionId] = set()  # sessions that the query asked for
         self._protocol: ArenaProtocol | None = socket.scope.get("extensions", {}).get(EXTENSION)
-        self._lagging = asyncio.Event()
-        self._ending: asyncio.Future[Closed] = asyncio.get_running_loop().create_future()
+        self._text = codec.text
+        self.codec = codec if self._protocol is None else wire.FRAMED[codec.protocol]
+        self.outlet: Outlet = (
+            Queued(self._send_message, arena.settings.outbox_bytes)
+            if self._protocol is None
+            else Direct(self._protocol)
+        )
+        self.push = self.outlet.push
         self._bucket = Bucket(arena.settings.limit_frames_per_second)
+        self._waiting: deque[tuple[Slot, wire.Command]] = deque()
+        self._slots: deque[Slot] = deque()  # of commands that are not answered yet
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._worker: asyncio.Task[None] | None = None
+        self._pump: asyncio.Task[None] | None = None
+        self._ending: asyncio.Task[None] | None = None
+        self._lagging = False
         self._bad = 0
         self._refused = 0
-        self._busy = False  # with a frame
-        self._draining = False  # takes no more frames
 
     # The life of a connection
 
     async def run(self) -> None:
         """Serve the connection until either side ends it."""
-        await self.socket.accept(subprotocol=self.socket_protocol)
+        offered = bool(self.socket.scope.get("subprotocols"))
+        await self.socket.accept(subprotocol=self.codec.protocol if offered else None)
         self.send(welcome(self.arena))
-        if self._protocol is not None:
-            self._protocol.on_shutdown = lambda: self.end(GOING_AWAY, "the server is restarting")
-        tasks = [
-            asyncio.create_task(work, name=name)
-            for name, work in {"writer": self.write(), "reader": self._read(), "pump": self._catch_up()}.items()
-        ]
-        if stall := self.arena.settings.limit_stall_seconds:
-            tasks.append(asyncio.create_task(self._watch(stall), name="stall watch"))
         try:
-            await self._until_done(tasks)
+            if await self._follow_query():
+                await self._read()
+            elif self._ending is not None:
+                await self._ending
         finally:
             self.desk.clear()
-            for task in tasks:
+            self.outlet.close()
+            for task in [*self._tasks, *filter(None, (self._worker, self._pump))]:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
 
-    @property
-    def socket_protocol(self) -> str | None:
-        """The subprotocol to answer with: none if none was offered."""
-        return self.codec.protocol if self.socket.scope.get("subprotocols") else None
-
-    async def _until_done(self, tasks: list[asyncio.Task[None]]) -> None:
-        writer, reader = tasks[:2]
-        waiting: list[asyncio.Future[Any]] = [*tasks, self._ending]
-        done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        if self._ending.done():
-            closed = self._ending.result()
-            reader.cancel() if closed.code != GOING_AWAY else await self._finish_frame(reader)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(FLUSH):
-                    await self.emptied()
-            await self._close(closed, writer)
-            return
-        for task in tasks:
-            error = task.exception() if task in done and not task.cancelled() else None
-            if error is not None and not isinstance(error, WebSocketDisconnect):
-                logger.error("connection failed task=%s %s", task.get_name(), trace(error))
-
-    async def _finish_frame(self, reader: asyncio.Task[None]) -> None:
-        """Let the reader answer the frame it is working on, and take no other."""
-        self._draining = True
-        if not self._busy:
-            reader.cancel()
-        await asyncio.wait([reader], timeout=FLUSH + self.arena.settings.store_patience_seconds)
-
-    async def _close(self, closed: Closed, writer: asyncio.Task[None]) -> None:
-        writer.cancel()
-        if self._protocol is not None and self._protocol.buffered:
-            self._protocol.fail(closed.code, closed.reason)
-            return
-        with suppress(Exception):
-            await self.socket.close(closed.code, closed.reason)
+    async def _read(self) -> None:
+        """Take messages as they come: straight from the socket if we can, else through ASGI."""
+        if self._protocol is not None:
+            self._protocol.on_shutdown = lambda: self.end(GOING_AWAY, "the server is restarting")
+            self._protocol.attach(self)
+        while (message := await self.socket.receive())["type"] != "websocket.disconnect":
+            text = message.get("text")
+            self.take(text.encode() if text is not None else message["bytes"], text=text is not None)
+            while self._is_full:
+                await asyncio.wait([*self._tasks, *filter(None, [self._worker])], return_when=asyncio.FIRST_COMPLETED)
+            await self.outlet.emptied()
 
     def end(self, code: int, reason: str) -> None:
-        """Close the connection after what is queued is sent."""
-        if not self._ending.done():
-            self._ending.set_result(Closed(code, reason))
+        """Close the connection: what is under way is answered if we are going away, what is queued is sent."""
+        if self._ending is None:
+            self._ending = asyncio.create_task(self._end(code, reason), name="connection end")
 
-    async def _watch(self, stall: float) -> None:
-        await self.watch(stall, self._protocol)
+    async def _end(self, code: int, reason: str) -> None:
+        if self._protocol is not None:
+            self._protocol.read(False)
+        for slot, _ in self._waiting:
+            self._slots.remove(slot)
+        self._waiting.clear()
+        patience = self.arena.settings.store_patience_seconds if code == GOING_AWAY else 0
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=FLUSH + patience)
+        self._send_answers()
+        self.desk.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FLUSH):
+                await self.outlet.emptied()
+        self.outlet.close()
+        if self._protocol is not None and not self.outlet.has_room:
+            self._protocol.fail(code, reason)
+            return
+        with suppress(RuntimeError, WebSocketDisconnect):
+            await self.socket.close(code, reason)
+
+    def stalled(self) -> None:
+        """The socket has taken nothing for too long."""
         logger.info("connection closed code=%d reason=stalled", STALLED)
         if self._protocol is not None:
             self._protocol.fail(STALLED, "the socket takes nothing")
@@ -138,24 +149,43 @@ class Connection(Outlet):
 
     # Out
 
-    async def _send_frame(self, data: bytes) -> None:
-        if self.codec.text:
+    async def _send_message(self, data: bytes) -> None:
+        if self._text:
             await self.socket.send_text(data.decode())
         else:
             await self.socket.send_bytes(data)
 
-    def send(self, frame: Mapping[str, Any], *, reply: bool = False) -> None:
-        """Queue one frame for this connection alone."""
-        self.push(self.codec.encode(frame), reply=reply)
+    def send(self, frame: Mapping[str, Any]) -> None:
+        """Send one frame to this connection alone."""
+        self.push(self.codec.encode(frame))
+
+    @property
+    def has_room(self) -> bool:
+        """Whether it keeps up."""
+        return self.outlet.has_room
+
+    def stuck(self) -> None:
+        """The socket takes no more for now: nothing is read from it, and it is served from the log."""
+        self.outlet.stuck()
+        if self._protocol is not None:
+            self._protocol.read(False)
+        asyncio.get_running_loop().call_soon(self.arena.hub.demote, self.desk.following.values())
+
+    def flowing(self) -> None:
+        """The socket takes more again."""
+        self.outlet.flowing()
+        self._ease()
 
     def lag(self) -> None:
         """Something for this connection waits in the log."""
-        self._lagging.set()
+        self._lagging = True
+        if self._pump is None and self._ending is None:
+            self._pump = asyncio.create_task(self._catch_up(), name="pump")
 
     def removed(self, session: SessionId) -> None:
         """A session that it followed is gone."""
         self.desk.drop(session)
-        if session in self.asked:
+        if session in self._asked:
             self.end(NO_SUCH, "the session was removed")
         else:
             gone = wire.error(NotFound("The session was removed."))
@@ -163,69 +193,111 @@ class Connection(Outlet):
 
     async def _catch_up(self) -> None:
         """Bring what lags, one page at a time, whenever the socket has taken the last one."""
-        while True:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(1.0 if self._lags else None):
-                    await self._lagging.wait()
-            self._lagging.clear()
-            try:
-                while await self._bring_all():
-                    pass
-            except NotFound:
-                continue  # it was removed, and its room will say so
-            except StoreUnavailable:
-                await asyncio.sleep(0.5)
-                self._lagging.set()
-
-    @property
-    def _lags(self) -> bool:
-        return any(subscription.behind for subscription in self.desk.following.values())
+        try:
+            while self._lagging:
+                self._lagging = False
+                try:
+                    while await self._bring_all():
+                        pass
+                except NotFound:
+                    continue  # it was removed, and its room will say so
+                except StoreUnavailable:
+                    await asyncio.sleep(0.5)
+                    self._lagging = True
+        finally:
+            self._pump = None
 
     async def _bring_all(self) -> bool:
         moved = False
         for subscription in list(self.desk.following.values()):
             if subscription.lags:
-                await self.emptied()
+                await self.outlet.emptied()
                 moved |= await self.arena.hub.bring(subscription)
-        await self.emptied()
+        await self.outlet.emptied()
         return await self.arena.lobby.bring(self) or moved
 
     # In
 
-    async def _read(self) -> None:
-        if not await self._follow_query():
+    def take(self, data: bytes, *, text: bool) -> None:
+        """One message from the peer."""
+        if self._ending is not None:
             return
-        while not self._draining:
-            message = await self.socket.receive()
-            if message["type"] == "websocket.disconnect":
-                return
-            self._busy = True
-            await self._take(message)
-            await self.replied()
-            self._busy = False
-
-    async def _take(self, message: Mapping[str, Any]) -> None:
-        text = message.get("text")
-        if (text is not None) != self.codec.text:
-            self.end(WRONG_KIND, f"{self.codec.protocol} has {'text' if self.codec.text else 'binary'} frames")
+        if text != self._text:
+            self.end(WRONG_KIND, f"{self.codec.protocol} has {'text' if self._text else 'binary'} frames")
             return
-        data: bytes = text.encode() if text is not None else message["bytes"]
-        id_: wire.FrameId = None
+        slot = Slot()
+        self._slots.append(slot)
         try:
             wait = self._take_token()
             frame = self._decode(data)
-            id_ = wire.frame_id(frame)
+            slot.id = wire.frame_id(frame)
             if wait > 0:
                 raise RateLimited("Too many frames.", round(wait, 3))
-            answer = await self.desk.handle(wire.parse(frame))
+            command = wire.parse(frame)
         except ArenaError as error:
-            self.send(wire.error(error, id_), reply=True)
-        except Exception as error:
-            logger.error("frame failed %s", trace(error))
-            self.send(wire.error(Internal("Something went wrong on our side."), id_), reply=True)
+            self._answer(slot, wire.error(error, slot.id))
+            return
+        if self._worker is None and isinstance(command, wire.Chat | wire.Message):
+            self._start(slot, command)
         else:
-            self.send(wire.reply(id_, answer.result), reply=True)
-            answer.then()
+            self._waiting.append((slot, command))
+            if self._worker is None:
+                self._worker = asyncio.create_task(self._work_through(), name="commands")
+        if self._is_full and self._protocol is not None:
+            self._protocol.read(False)
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self._slots) >= AT_ONCE
+
+    def _ease(self) -> None:
+        if self._protocol is not None and self.outlet.has_room and not self._is_full and self._ending is None:
+            self._protocol.read(True)
+
+    def _start(self, slot: Slot, command: wire.Command) -> None:
+        task = asyncio.create_task(self._carry_out(slot, command), name="command")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _answer(self, slot: Slot, frame: Mapping[str, Any], then: Callable[[], None] | None = None) -> None:
+        """Answer a command, once all that came before it are answered."""
+        slot.frame, slot.then = frame, then
+        self._send_answers()
+        self._ease()
+
+    def _send_answers(self) -> None:
+        while self._slots and (frame_ := self._slots[0].frame) is not None:
+            done = self._slots.popleft()
+            self.send(frame_)
+            if done.then is not None:
+                done.then()
+
+    async def _work_through(self) -> None:
+        """Carry out what waits: a command that is neither move nor talk begins when all before it are done."""
+        try:
+            while self._waiting:
+                await self.outlet.emptied()
+                if not self._waiting:
+                    return
+                slot, command = self._waiting.popleft()
+                if not isinstance(command, wire.Chat | wire.Message) and self._tasks:
+                    await asyncio.wait(self._tasks)
+                self._start(slot, command)
+                if not isinstance(command, wire.Chat | wire.Message):
+                    await asyncio.wait(self._tasks)
+        finally:
+            self._worker = None
+
+    async def _carry_out(self, slot: Slot, command: wire.Command) -> None:
+        try:
+            answer = await self.desk.handle(command)
+        except ArenaError as error:
+            self._answer(slot, wire.error(error, slot.id))
+        except Exception as error:
+            logger.error("frame failed type=%s %s", command.type, trace(error))
+            self._answer(slot, wire.error(Internal("Something went wrong on our side."), slot.id))
+        else:
+            self._answer(slot, wire.reply(slot.id, answer.result), answer.then)
 
     def _take_token(self) -> float:
         """Seconds that this frame is too early."""
@@ -251,11 +323,11 @@ class Connection(Outlet):
         try:
             for command in query_commands(self.socket):
                 if isinstance(command, wire.Join):
-                    self.asked.add(await self.arena.engine.session_of(command.invite))
+                    self._asked.add(await self.arena.engine.session_of(command.invite))
                 else:
-                    self.asked.add(chat.session_of(command.challenge_id))
+                    self._asked.add(chat.session_of(command.challenge_id))
                 answer = await self.desk.handle(command)
-                self.send(wire.reply(None, answer.result), reply=True)
+                self.send(wire.reply(None, answer.result))
                 answer.then()
         except ArenaError as error:
             self.send(wire.error(error))

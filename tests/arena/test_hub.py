@@ -48,7 +48,7 @@ def heard_by(guest: RawGuest, channel: str) -> list[Frame]:
 def untaken(arena: Served) -> int:
     """The most bytes that wait in the server for any one connection's socket."""
     connections = [c for c in arena.uvicorn.server_state.connections if isinstance(c, ArenaProtocol)]
-    queued = [s.listener.waiting for room in arena.arena.hub.rooms.values() for s in room.subscriptions]  # type: ignore[attr-defined]
+    queued = [s.listener.outlet.mark[1] for room in arena.arena.hub.rooms.values() for s in room.subscriptions]  # type: ignore[attr-defined]
     return max(queued, default=0) + max((c.buffered for c in connections), default=0)
 
 

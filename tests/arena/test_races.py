@@ -25,7 +25,7 @@ async def test_moves_that_race_on_two_servers_are_all_applied(store: str) -> Non
         inputs = await here.arena.sessions.inputs(SessionId(game.id))
         assert Counter(answer["type"] for answer in answers) == {"reply": 100}
         assert messages[-1]["content"] == f"The total is {total}."
-        assert sum(isinstance(line.input, Act) for line in inputs) == 100
+        assert sum(isinstance(line, Act) for line in inputs) == 100
         assert (await there.arena.engine.get(game.id)).game == b'{"total":%d,"rung":[]}' % total
 
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from arena import Effects, Operator, Score, Seat, action, breach, end, score
+from arena import Effects, Operator, Seat, action, breach, end, score
 from arena.errors import Internal
-from arena.models import Invite, Millis, Outcome, Status, Version
+from arena.models import Invite, Version
 from arena.session import Header, challenge_view, commit_to, creator_view, result_of, state_view
 from arena.testing import ID, START, Table
 
@@ -241,21 +241,3 @@ def test_the_result_of_a_game_is_what_scoring_needs() -> None:
 def test_only_an_ended_game_has_a_result(seated: int) -> None:
     with pytest.raises(Internal):
         result_of(_table(seated=seated).session)
-
-
-def test_a_copy_for_change_shares_nothing_that_can_change() -> None:
-    standing = _played().session.standing
-    before = standing.to_json()
-
-    copy = standing.copy_for_change()
-    copy.scores.append(Score())
-    copy.players.append(Invite("inv_9"))
-    copy.player_identities.clear()
-    copy.deadlines["x"] = Millis(1)
-    copy.outcomes.append(Outcome.VOID)
-    copy.jobs.clear()
-    assert copy.attributions is not None
-    copy.attributions.clear()
-    copy.status = Status.ENDED
-
-    assert standing.to_json() == before

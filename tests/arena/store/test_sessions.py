@@ -301,7 +301,7 @@ async def test_the_inputs_of_a_game_are_kept_in_order(house: Arena) -> None:
     session = await seated(house)
     await house.engine.act(session.id, session.header.invites[1], "guess", "7")
 
-    inputs = [line.input for line in await house.sessions.inputs(session.id)]
+    inputs = await house.sessions.inputs(session.id)
 
     assert [type(each) for each in inputs] == [Join, Join, Act]
     assert [each.invite for each in inputs if isinstance(each, Join)] == session.header.invites
