@@ -30,7 +30,21 @@ HANDED_DOWN = "ARENA_WORKER"  # settings of a worker, as JSON
 
 
 class Server(uvicorn.Server):
-    """Uvicorn, but a signal that ended it is not raised again: we have a store to stop after it."""
+    """Uvicorn, but a signal that ended it is not raised again: we have a store to stop after it.
+
+    And before it cuts connections off, the app takes leave of them.
+    """
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop listening, let connections finish what they are doing, then end."""
+        for listening in self.servers:
+            listening.close()
+        connections = getattr(getattr(self.config.app, "state", None), "connections", None)
+        if connections is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(GRACE):
+                    await connections.close_all()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -49,14 +63,14 @@ def set_up_logging(level: str) -> None:
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
-def make_server(settings: Settings, store: str) -> Server:
+def make_server(settings: Settings, store: str, protocol: type[asyncio.Protocol] = ArenaProtocol) -> Server:
     """A worker on a store."""
     silence = settings.ping_timeout_seconds
     config = uvicorn.Config(
         app=create_app(settings, catalog.load(settings.load), store, lambda: setattr(server, "should_exit", True)),
         loop="uvloop",
         http="httptools",
-        ws=ArenaProtocol,
+        ws=protocol,
         ws_max_size=settings.limit_frame_bytes or 2**40,
         ws_per_message_deflate=False,
         ws_ping_interval=settings.ping_seconds or None,

@@ -4,8 +4,20 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
+from tests import servers
 from tests.servers import Served, served
 from tests.valkeys import Valkey, connect
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The same tests, over plain ASGI."""
+    parser.addoption("--plain", action="store_true", help="run servers without our WebSocket extension")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the way of the frames for all servers in this process."""
+    if config.getoption("--plain"):
+        servers.PROTOCOL = servers.PlainProtocol
 
 
 @pytest.fixture(scope="session")

@@ -16,12 +16,26 @@ from typing import Any, Self, cast
 
 import httpx
 from starlette.applications import Starlette
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.http11 import Request
 
 from arena import server, supervisor
 from arena.client import Client, client
 from arena.runtime import Arena
 from arena.settings import Settings
+from arena.web.protocol import ArenaProtocol
 from arena.wire import JSON, Codec
+
+PROTOCOL: type[ArenaProtocol] = ArenaProtocol  # `pytest --plain` has servers in this process do without our extension
+
+
+class PlainProtocol(ArenaProtocol):
+    """Our protocol class without what it offers to the app, which then knows nothing but ASGI."""
+
+    def handle_connect(self, event: Request) -> None:
+        """Begin a connection as uvicorn would."""
+        WebSocketsSansIOProtocol.handle_connect(self, event)
+
 
 QUIET: dict[str, Any] = {"limit_frames_per_second": 0, "limit_open_sessions_per_address": 0}
 
@@ -49,7 +63,7 @@ class Served:
 async def served(store: str, **settings: Any) -> AsyncIterator[Served]:
     """Run a server in this event loop for the length of a test; rate limits are off unless asked for."""
     chosen = Settings(**{**QUIET, **settings})
-    running = server.make_server(chosen, store)
+    running = server.make_server(chosen, store, PROTOCOL)
     listener = supervisor.bind("127.0.0.1", 0)
     task = asyncio.create_task(running.serve(sockets=[listener]))
     while not running.started:

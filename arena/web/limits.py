@@ -18,6 +18,9 @@ class Watched(Protocol):
     def stalled(self) -> None:
         """Its socket has taken nothing for too long."""
 
+    def go_away(self) -> asyncio.Task[None] | None:
+        """The server stops: finish what is under way, and close."""
+
 
 class Bucket:
     """A token bucket: so many a second, with a burst of twice as many; 0 has no bottom."""
@@ -71,6 +74,12 @@ class Connections:
             yield
         finally:
             del self._watched[connection]
+
+    async def close_all(self) -> None:
+        """Have every connection finish what it is doing and say goodbye; returns when they have."""
+        endings = [ending for connection in list(self._watched) if (ending := connection.go_away()) is not None]
+        if endings:
+            await asyncio.wait(endings)
 
     async def watch(self) -> None:
         """End connections whose socket has taken nothing for too long although something waits."""

@@ -4,7 +4,6 @@ Routing, handshake and close stay with Starlette and uvicorn. What the app gets 
 between: whole frames as they arrive, without a queue and a task switch, and a way to write ready-made frames.
 """
 
-from collections.abc import Callable
 from typing import Any, Protocol
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -33,7 +32,6 @@ class ArenaProtocol(WebSocketsSansIOProtocol):
     """Hands whole frames to the app and takes ready-made ones from it; everything unusual goes the usual way."""
 
     traffic: Traffic | None = None
-    on_shutdown: Callable[[], None] | None = None
     _tail = b""
 
     def handle_connect(self, event: Request) -> None:
@@ -158,13 +156,6 @@ class ArenaProtocol(WebSocketsSansIOProtocol):
         self.pong_timer = None
         self.pending_ping_payload = None
         self.fail(STALLED, "no answer to pings")
-
-    def shutdown(self) -> None:
-        """The server is about to stop: let the app finish what it is doing and close with its own words."""
-        if self.on_shutdown is None:
-            super().shutdown()
-        else:
-            self.on_shutdown()
 
 
 def _is_utf8(data: bytes) -> bool:

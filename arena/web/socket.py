@@ -104,7 +104,6 @@ class Connection:
     async def _read(self) -> None:
         """Take messages as they come: straight from the socket if we can, else through ASGI."""
         if self._protocol is not None:
-            self._protocol.on_shutdown = lambda: self.end(GOING_AWAY, "the server is restarting")
             self._protocol.attach(self)
         while (message := await self.socket.receive())["type"] != "websocket.disconnect":
             text = message.get("text")
@@ -138,6 +137,11 @@ class Connection:
             return
         with suppress(RuntimeError, WebSocketDisconnect):
             await self.socket.close(code, reason)
+
+    def go_away(self) -> asyncio.Task[None] | None:
+        """The server is about to stop."""
+        self.end(GOING_AWAY, "the server is restarting")
+        return self._ending
 
     def stalled(self) -> None:
         """The socket has taken nothing for too long."""
