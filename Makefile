@@ -8,6 +8,9 @@ WORKS := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --extra dev \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
 
+AT_ONCE := -n 2 --dist loadfile
+SOCKETS := tests/arena/web tests/arena/test_hub.py tests/arena/test_presence.py tests/test_game.py # over plain ASGI too
+
 .DEFAULT_GOAL := help
 .PHONY: help demo serve test check bench chaos lock clean
 
@@ -23,7 +26,8 @@ serve: .venv/.installed ## run a server, e.g. make serve ARGS='--port 4000 --wor
 
 test: check ## check, then run the tests, e.g. make test ARGS='-k psi'
 	@.ci/chromium >/dev/null || true # without a browser its tests fail, the others run
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(AT_ONCE) $(ARGS)
+	$(if $(ARGS),,$(BIN)/python -m pytest $(AT_ONCE) --plain $(SOCKETS))
 
 check: .venv/.installed-dev ## lint, formatting and types
 	$(BIN)/ruff check .

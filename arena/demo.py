@@ -55,10 +55,12 @@ def run(settings: Settings, data: Path | None, wishes: Wishes) -> int:
     server.set_up_logging("warning")
     with ExitStack() as stack:
         try:
-            stack.enter_context(terminable())
+            told = stack.enter_context(terminable())
             listener = stack.enter_context(find_port(settings, wishes))
             folder = data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-demo-")))
             store = stack.enter_context(embedded(folder, settings.fsync))
+            if told.is_set():
+                return 0
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 return runner.run(Demo(settings, wishes, listener).run(store))
         except KeyboardInterrupt:  # before there was anything to play with
@@ -66,17 +68,23 @@ def run(settings: Settings, data: Path | None, wishes: Wishes) -> int:
 
 
 @contextmanager
-def terminable() -> Iterator[None]:
-    """Have SIGTERM end us the way Ctrl-C does, until the event loop takes both over."""
+def terminable() -> Iterator[threading.Event]:
+    """Have SIGTERM end us the way Ctrl-C does, until the event loop takes both over.
+
+    The event tells of a signal too: what a handler raises in the middle of a fork, Python swallows.
+    """
+    told = threading.Event()
 
     def interrupt(*_: object) -> None:
+        told.set()
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield
+        yield told
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def find_port(settings: Settings, wishes: Wishes) -> socket:

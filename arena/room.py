@@ -110,9 +110,10 @@ class Log:
             return
         public = all(not line.to for line in lines)
         shared: dict[Codec, bytes] = {}
+        full: list[Subscription] = []
         for (codec, viewer), members in self.live.items():
             if not codec.framed:
-                _hand_out(lines, codec, viewer, members)
+                full += _hand_out(lines, codec, viewer, members)
                 continue
             data = shared.get(codec) if public else None
             if data is None:
@@ -120,14 +121,19 @@ class Log:
                 shared[codec] = data
             for subscription in members:
                 subscription.listener.push(data)
+        for subscription in full:
+            subscription.room.demote(subscription)
 
 
-def _hand_out(lines: Sequence[Line], codec: Codec, viewer: Invite | None, members: Iterable[Subscription]) -> None:
-    """Messages that cannot be joined, one by one."""
+def _hand_out(
+    lines: Sequence[Line], codec: Codec, viewer: Invite | None, members: Iterable[Subscription]
+) -> list[Subscription]:
+    """Give messages that cannot be joined one by one; returns those whose queue is full with them."""
     pushes = [line.seen_by(viewer).encoded(codec) for line in lines]
     for subscription in members:
         for data in pushes:
             subscription.listener.push(data)
+    return [subscription for subscription in members if not subscription.listener.has_room]
 
 
 class Presence(NamedTuple):

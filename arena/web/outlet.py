@@ -5,6 +5,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from starlette.websockets import WebSocketDisconnect
+
 from arena.web.protocol import ArenaProtocol
 
 
@@ -109,7 +111,7 @@ class Queued:
                 await self._send(data)
                 self._size -= len(data)
                 self._sent += 1
-        except (OSError, RuntimeError):
+        except (OSError, RuntimeError, WebSocketDisconnect):
             self._queue.clear()  # the other side is gone, and the reader will hear of it
             self._size = 0
         self._writer = None

@@ -12,6 +12,7 @@ from websockets.speedups import apply_mask
 
 EXTENSION = "arena.socket"
 STALLED = 4408
+LAST_WORDS = 1.0  # seconds that what is left in a transport may take after the app is done
 HIGH, LOW = 64 * 1024, 16 * 1024  # bytes in a transport above which, and below which again, it takes more
 
 
@@ -137,6 +138,12 @@ class ArenaProtocol(WebSocketsSansIOProtocol):
             self.transport.write(answers)
 
     # The end
+
+    async def run_asgi(self) -> None:
+        """Once the app is done, a peer that does not read is not waited for."""
+        await super().run_asgi()
+        if self.buffered:
+            self.loop.call_later(LAST_WORDS, self.transport.abort)
 
     def fail(self, code: int, reason: str) -> None:
         """End the connection without waiting for a peer that does not read."""

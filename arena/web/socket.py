@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import suppress
 from typing import Any
 
@@ -79,6 +79,7 @@ class Connection:
         self._worker: asyncio.Task[None] | None = None
         self._pump: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[None] | None = None
+        self._given_up: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._lagging = False
         self._bad = 0
         self._refused = 0
@@ -105,12 +106,23 @@ class Connection:
         """Take messages as they come: straight from the socket if we can, else through ASGI."""
         if self._protocol is not None:
             self._protocol.attach(self)
-        while (message := await self.socket.receive())["type"] != "websocket.disconnect":
+        receive = self.socket.receive if self._protocol is not None else self._receive
+        while (message := await receive())["type"] != "websocket.disconnect":
             text = message.get("text")
             self.take(text.encode() if text is not None else message["bytes"], text=text is not None)
             while self._is_full:
                 await asyncio.wait([*self._tasks, *filter(None, [self._worker])], return_when=asyncio.FIRST_COMPLETED)
             await self.outlet.emptied()
+
+    async def _receive(self) -> MutableMapping[str, Any]:
+        """The next ASGI event; a connection that we could not even close counts as gone."""
+        receiving = asyncio.ensure_future(self.socket.receive())
+        events: list[asyncio.Future[Any]] = [receiving, self._given_up]
+        try:
+            await asyncio.wait(events, return_when=asyncio.FIRST_COMPLETED)
+            return receiving.result() if receiving.done() else {"type": "websocket.disconnect"}
+        finally:
+            receiving.cancel()
 
     def end(self, code: int, reason: str) -> None:
         """Close the connection: what is under way is answered if we are going away, what is queued is sent."""
@@ -135,8 +147,11 @@ class Connection:
         if self._protocol is not None and not self.outlet.has_room:
             self._protocol.fail(code, reason)
             return
-        with suppress(RuntimeError, WebSocketDisconnect):
-            await self.socket.close(code, reason)
+        with suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
+            async with asyncio.timeout(FLUSH):
+                await self.socket.close(code, reason)
+            return
+        self._given_up.set_result(None)
 
     def go_away(self) -> asyncio.Task[None] | None:
         """The server is about to stop."""
@@ -145,6 +160,8 @@ class Connection:
 
     def stalled(self) -> None:
         """The socket has taken nothing for too long."""
+        if self._ending is not None:
+            return
         logger.info("connection closed code=%d reason=stalled", STALLED)
         if self._protocol is not None:
             self._protocol.fail(STALLED, "the socket takes nothing")

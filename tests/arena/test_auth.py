@@ -1,0 +1,91 @@
+"""Session keys: one opens one seat of one session, for the invite that sits there, on a server with this secret."""
+
+import re
+
+import pytest
+
+from arena import auth
+from arena.errors import Unauthorized
+from arena.models import Invite, SessionId
+
+SECRET = bytes(range(32))
+SESSION = SessionId("6f1f64c6-7b8f-4f0e-9d3a-0c8c3b1d2e4f")
+ADA, BEN = Invite("inv_ada"), Invite("inv_ben")
+
+
+def key(seat: int = 0, invite: Invite = ADA, session: SessionId = SESSION, secret: bytes = SECRET) -> str:
+    return auth.session_key(secret, session, seat, invite)
+
+
+def test_a_key_opens_the_seat_it_was_made_for() -> None:
+    players = [ADA, BEN]
+
+    seats = [auth.seat_of(SECRET, SESSION, players, key(seat, invite)) for seat, invite in enumerate(players)]
+
+    assert seats == [0, 1]
+
+
+def test_a_key_names_its_seat_and_tells_neither_invite_nor_secret() -> None:
+    made = key(1, BEN)
+
+    assert re.fullmatch(r"s_1\.[0-9a-f]{64}", made)
+    assert "inv_ben" not in made
+    assert SECRET.hex() not in made
+
+
+def test_a_key_is_the_same_on_every_server_with_the_secret_and_another_for_anything_else() -> None:
+    others = {key(1), key(invite=BEN), key(session=SessionId("other")), key(secret=b"another")}
+
+    assert key() == key()
+    assert key() not in others
+    assert len(others) == 4
+
+
+@pytest.mark.parametrize(
+    "players",
+    [
+        [],  # the store lost the join
+        [BEN],  # and somebody else sits there now
+        [BEN, ADA],  # or the same player on another seat
+        [Invite("")],
+    ],
+)
+def test_a_key_whose_invite_does_not_sit_there_opens_nothing(players: list[Invite]) -> None:
+    with pytest.raises(Unauthorized):
+        auth.seat_of(SECRET, SESSION, players, key())
+
+
+def test_a_key_for_no_invite_opens_no_empty_seat() -> None:
+    for seat in range(3):
+        with pytest.raises(Unauthorized):
+            auth.seat_of(SECRET, SESSION, [], key(seat, Invite("")))
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "",
+        "s_0",
+        "s_0." + "0" * 64,
+        key(secret=b"another"),
+        key(session=SessionId("other")),
+        key().replace("s_0.", "s_1."),
+        key().replace("s_0.", "s_00."),
+        key().replace("s_0.", "s_-1."),
+        key().replace("s_0.", "s_9999999999."),
+        key().upper(),
+        key() + "\n",
+        key()[:-1],
+    ],
+)
+def test_a_forged_key_opens_nothing(forged: str) -> None:
+    with pytest.raises(Unauthorized):
+        auth.seat_of(SECRET, SESSION, [ADA, BEN], forged)
+
+
+def test_of_an_address_a_digest_is_kept_that_tells_one_from_another() -> None:
+    kept = [auth.origin(SECRET, address) for address in ("192.0.2.1", "192.0.2.1", "192.0.2.2")]
+
+    assert kept[0] == kept[1] != kept[2]
+    assert "192" not in kept[0]
+    assert auth.origin(b"another", "192.0.2.1") != kept[0]
