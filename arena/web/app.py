@@ -19,8 +19,9 @@ from starlette.websockets import WebSocket
 from arena.catalog import Catalog
 from arena.runtime import Arena, open_arena, running
 from arena.settings import Settings, is_loopback
+from arena.web.handshake import choose_codec
 from arena.web.limits import Connections
-from arena.web.socket import Connection, choose_codec
+from arena.web.socket import Connection
 
 logger = logging.getLogger(__name__)
 

@@ -35,6 +35,7 @@ class Desk:
         """The connection is gone."""
         for subscription in self.following.values():
             self.arena.hub.unsubscribe(subscription)
+        self.following.clear()
         self.arena.lobby.forget(self.listener)
 
     def drop(self, session: SessionId) -> None:

@@ -14,25 +14,23 @@ from arena.errors import (
     ArenaError,
     BadFrame,
     Internal,
-    InviteAlreadyUsed,
     NotFound,
     RateLimited,
     StoreUnavailable,
-    Unauthorized,
     trace,
 )
 from arena.models import SessionId
 from arena.runtime import Arena
 from arena.web.desk import Desk
+from arena.web.handshake import NO_SUCH, POLICY, close_code, query_commands, welcome
 from arena.web.limits import Bucket
 from arena.web.outlet import Direct, Outlet, Queued
 from arena.web.protocol import EXTENSION, STALLED, ArenaProtocol
-from arena.wire import CODECS, JSON, Codec
+from arena.wire import Codec
 
 logger = logging.getLogger(__name__)
 
-GOING_AWAY, WRONG_KIND, UNDECODABLE, POLICY, NO_STORE = 1001, 1003, 1007, 1008, 1013
-BAD_KEY, NO_SUCH, TAKEN = 4401, 4404, 4409
+GOING_AWAY, WRONG_KIND, UNDECODABLE = 1001, 1003, 1007
 MOST_BAD = 10  # undecodable frames in a row
 MOST_REFUSED = 100  # frames above the rate limit in a row
 AT_ONCE = 64  # commands of one connection that may be under way
@@ -144,6 +142,7 @@ class Connection:
             async with asyncio.timeout(FLUSH):
                 await self.outlet.emptied()
         self.outlet.close()
+        self.push = lambda data: None
         if self._protocol is not None and not self.outlet.has_room:
             self._protocol.fail(code, reason)
             return
@@ -355,52 +354,3 @@ class Connection:
             self.end(close_code(error), error.code)
             return False
         return True
-
-
-def choose_codec(socket: WebSocket) -> Codec | None:
-    """The codec of the first subprotocol we know; JSON if none is offered, none if only strange ones are."""
-    offered = socket.scope.get("subprotocols") or []
-    if not offered:
-        return JSON
-    return next((CODECS[protocol] for protocol in offered if protocol in CODECS), None)
-
-
-def query_commands(socket: WebSocket) -> list[wire.Join | wire.Resume | wire.Watch]:
-    """What the address asks for."""
-    # Cut to the longest that a frame may say, which no name of ours reaches: more is unknown, not invalid.
-    query = {name: value[:64] if name != "key" else value[:256] for name, value in socket.query_params.items()}
-    commands = list[wire.Join | wire.Resume | wire.Watch]()
-    scheme, _, bearer = socket.headers.get("authorization", "").partition(" ")
-    key = bearer[:256] if scheme.lower() == "bearer" else query.get("key")
-    if "challenge" in query or "key" in query:
-        if not key or "challenge" not in query:
-            raise Unauthorized("A session key and a challenge are needed.")
-        frame = {"type": "resume", "challengeId": query["challenge"], "sessionKey": key}
-        commands.append(wire.as_command(wire.Resume, frame))
-    if "invite" in query:
-        commands.append(wire.as_command(wire.Join, {"type": "join", "invite": query["invite"]}))
-    if "watch" in query:
-        commands.append(wire.as_command(wire.Watch, {"type": "watch", "challengeId": query["watch"]}))
-    return commands
-
-
-def close_code(error: ArenaError) -> int:
-    """How a connection ends whose address asked for something in vain."""
-    match error:
-        case Unauthorized():
-            return BAD_KEY
-        case NotFound():
-            return NO_SUCH
-        case InviteAlreadyUsed():
-            return TAKEN
-        case StoreUnavailable():
-            return NO_STORE
-        case _:
-            return POLICY
-
-
-def welcome(arena: Arena) -> dict[str, Any]:
-    """The first frame of every connection."""
-    limits = arena.settings.announced
-    time = arena.clock.now()
-    return {"type": "welcome", "protocol": "arena.v1", "server": arena.settings.server, "time": time, "limits": limits}
