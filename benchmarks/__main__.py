@@ -1,129 +1,96 @@
-"""A first yardstick: whole games and committed chat messages per second, on this machine and over real sockets."""
+"""`python -m benchmarks`: measure the arena on this machine, beside raw baselines in the same run."""
 
-import asyncio
 import os
-import platform
-import subprocess
+import resource
 import sys
-import tempfile
-import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
 from pathlib import Path
-from random import Random
+from typing import Annotated
 
-from rich.console import Console
-from rich.table import Table
+import typer
+import uvloop
 
-from arena import supervisor
-from arena.client import Client, client, play
-from challenges.psi.bots import HonestBot
+from benchmarks import report, servers
+from benchmarks.calls import calls
+from benchmarks.games import FRAMES, games
+from benchmarks.gauge import Row
+from benchmarks.relay import fan_out, rooms
+from benchmarks.servers import Server
 
-SECONDS = 8.0  # of each measurement
-TABLES = 8  # games at a time
-TALKERS = 4  # connections that chat
-WAITING = 16  # messages that each of them has under way
-
-Work = Callable[[str, float], Awaitable[int]]
-
-OFF = {
-    "ARENA_LIMIT_FRAMES_PER_SECOND": "0",
-    "ARENA_LIMIT_OPEN_SESSIONS_PER_ADDRESS": "0",
-    "ARENA_LIMIT_CHANNEL_MESSAGES": "0",
-    "ARENA_LIMIT_CHANNEL_BYTES": "0",
-    "ARENA_LOG_LEVEL": "warning",
-}
+ROOMS, SPECTATORS = 200, 2
+SESSIONS = 200
+TABLES = 64
 
 
-def main() -> None:
-    """Measure, and say what the numbers are worth."""
-    with server() as url:
-        games, messages = asyncio.run(measure(url))
-    table = Table(title=f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}")
-    for heading in ("measured", "how", "per second"):
-        table.add_column(heading, justify="right" if heading == "per second" else "left")
-    table.add_row("whole PSI games", f"{TABLES} tables, 2 honest bots each", f"{games:,.1f}")
-    table.add_row(
-        "committed chat messages", f"{TALKERS} connections, {WAITING} messages under way each", f"{messages:,.0f}"
-    )
-    console = Console()
-    console.print(table)
-    console.print(
-        "A first yardstick, without baselines to compare it with: one worker on its own store (appendfsync everysec), "
-        "rate limits off. All players live in one Python process on the same machine, so they are measured too."
-    )
+class Mode(StrEnum):
+    """What can be measured."""
+
+    FAN_OUT = "fan-out"
+    ROOMS = "rooms"
+    ACTIONS = "actions"
+    CHAT = "chat"
+    GAMES = "games"
 
 
-@contextmanager
-def server() -> Iterator[str]:
-    """`arena serve` in a process of its own, on an empty store."""
-    with supervisor.bind("127.0.0.1", 0) as probe:
-        port = probe.getsockname()[1]
-    with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder:
-        command = [sys.executable, "-m", "arena", "serve", "--port", str(port), "--data", str(Path(folder) / "data")]
-        process = subprocess.Popen(command, env={**os.environ, **OFF})
-        try:
-            yield f"ws://127.0.0.1:{port}/ws"
-        finally:
-            process.terminate()
-            process.wait(30)
+Measure = Callable[[Server], Awaitable[Row]]
 
 
-async def measure(url: str) -> tuple[float, float]:
-    """Games and messages per second."""
-    await ready(url)
-    return await rate(url, TABLES, keep_playing), await rate(url, TALKERS, keep_talking)
+def main(
+    modes: Annotated[list[Mode] | None, typer.Argument(help="All of them if none is named.")] = None,
+    seconds: Annotated[float, typer.Option(help="Of each measurement, after a warm-up of one second.")] = 5.0,
+    subscribers: Annotated[int, typer.Option(help="Spectators of the fan-out.")] = 1_000,
+    window: Annotated[int, typer.Option(help="Messages in flight in the fan-out.")] = 8,
+    workers: Annotated[int, typer.Option(help="Of the arena; the baseline has one.")] = 1,
+    json: Annotated[Path | None, typer.Option(help="Write the rows here, too.")] = None,
+) -> None:
+    """Measure this machine; any message lost, doubled, changed or out of order makes the exit code 1."""
+    allow_files()
+    cores = servers.share_out(workers)
+    if cores.generator:
+        os.sched_setaffinity(0, cores.generator)
+    rows = list[Row]()
+    for mode in modes or list(Mode):
+        measure = choose(mode, seconds, subscribers, window)
+        with servers.baseline(cores) as server:
+            base = uvloop.run(wait_for(measure, server))
+        with servers.arena(cores, workers) as server:
+            row = uvloop.run(wait_for(measure, server))
+        report.compare(row, base)
+        rows += [row, base]
+    report.show(rows, cores, workers)
+    if json is not None:
+        json.write_bytes(report.as_json(rows, cores, workers))
+    sys.exit(0 if all(row.valid for row in rows) else 1)
 
 
-async def ready(url: str) -> None:
-    """Wait until the server answers."""
-    async with asyncio.timeout(30):
-        while True:
-            try:
-                async with client(url):
-                    return
-            except OSError:
-                await asyncio.sleep(0.05)
+def choose(mode: Mode, seconds: float, subscribers: int, window: int) -> Measure:
+    """The measurement of a mode."""
+    match mode:
+        case Mode.FAN_OUT:
+            return lambda server: fan_out(server, seconds, subscribers, window)
+        case Mode.ROOMS:
+            return lambda server: rooms(server, seconds, ROOMS, SPECTATORS)
+        case Mode.ACTIONS | Mode.CHAT:
+            return lambda server: calls(server, seconds, mode.value, SESSIONS)
+        case Mode.GAMES:
+            return lambda server: (
+                games(server, seconds, TABLES)
+                if server.name == "arena"
+                else calls(server, seconds, "games", TABLES, each=FRAMES)
+            )
 
 
-async def rate(url: str, many: int, work: Work) -> float:
-    """What so many that work side by side get done in a second."""
-    begun = time.monotonic()
-    done = await asyncio.gather(*(work(url, begun + SECONDS) for _ in range(many)))
-    return sum(done) / (time.monotonic() - begun)
+async def wait_for(measure: Measure, server: Server) -> Row:
+    """The row of a server."""
+    return await measure(server)
 
 
-async def keep_playing(url: str, until: float) -> int:
-    """One game after the other; returns how many."""
-    games = 0
-    async with client(url) as creator:
-        while time.monotonic() < until:
-            made = await creator.call("create", challengeType="psi")
-            users = ("ada", "ben")
-            seats = zip(made["invites"], users, strict=True)
-            await asyncio.gather(*(play(url, invite, HonestBot(Random()), user) for invite, user in seats))
-            games += 1
-    return games
-
-
-async def keep_talking(url: str, until: float) -> int:
-    """Messages in a session of one's own, several under way; returns how many were answered."""
-    async with client(url) as ada, client(url) as ben:
-        made = await ada.call("create", challengeType="psi")
-        for guest, invite in zip((ada, ben), made["invites"], strict=True):
-            await guest.call("join", invite=invite)
-        said = await asyncio.gather(*(talk(ada, made["id"], until) for _ in range(WAITING)))
-    return sum(said)
-
-
-async def talk(guest: Client, channel: str, until: float) -> int:
-    """One message after the other; returns how many."""
-    said = 0
-    while time.monotonic() < until:
-        await guest.call("chat", channel=channel, content="Is anybody there? " * 5)
-        said += 1
-    return said
+def allow_files() -> None:
+    """As many connections as the system lets us have."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

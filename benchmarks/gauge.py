@@ -63,7 +63,9 @@ class Gauge:
         ordered = sorted(self.times)
         return ordered[min(int(share * len(ordered)), len(ordered) - 1)] * 1e3 if ordered else 0.0
 
-    def row(self, mode: str, server: str, what: str, unit: str, reading: "Reading", connections: int, kib: float) -> Row:
+    def row(
+        self, mode: str, server: str, what: str, unit: str, reading: "Reading", connections: int, kib: float
+    ) -> Row:
         """Sum up."""
         if not reading.per_second:
             self.fault("nothing was counted")

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import cast
 
 PATIENCE = 60.0  # seconds that connecting may take
 AT_ONCE = 100  # handshakes under way
@@ -53,9 +54,8 @@ class Peer(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Ask for the upgrade."""
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
-        transport.write(self._hello)
+        self.transport = cast(asyncio.Transport, transport)  # uvloop's is none by name
+        self.transport.write(self._hello)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The server is gone, or we are."""

@@ -1,13 +1,25 @@
 """`arena …` as a person runs it: a process of its own, and what it said."""
 
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 COMMAND = [sys.executable, "-m", "arena"]
+NOBODY = 65534
+# Everything is imported before, since nobody may be unable to read where the interpreter or this checkout lies.
+DROPPING = f"""
+import os
+if os.geteuid() == 0:
+    os.setgroups([])
+    os.setgid({NOBODY})
+    os.setuid({NOBODY})
+"""
 
 
 class Done(NamedTuple):
@@ -38,3 +50,30 @@ def arena(*arguments: str | Path, cwd: Path | None = None, env: Mapping[str, str
     )
     assert "Traceback" not in done.stdout + done.stderr, done.stderr
     return Done(done.returncode, done.stdout, done.stderr)
+
+
+def as_nobody(imports: str, code: str, *arguments: str | Path) -> str:
+    """Run Python without the rights of root, for whom no file is read-only; what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-c", imports + DROPPING + code, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environment(),
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@contextmanager
+def read_only_directory() -> Iterator[Path]:
+    """A directory that everybody may look into and nobody but root may write to."""
+    home = Path(tempfile.mkdtemp(dir="/tmp"))
+    try:
+        home.chmod(0o755)
+        (home / "data").mkdir()
+        (home / "data").chmod(0o555)
+        yield home / "data"
+    finally:
+        shutil.rmtree(home)

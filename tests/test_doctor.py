@@ -1,7 +1,6 @@
 """The doctor: finds what is wrong, says how to mend it, and changes nothing."""
 
 import json
-import os
 import resource
 import socket
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 
 from arena.doctor import Level, durability, system
 from arena.store import keys
-from tests.commands import Done, arena
+from tests.commands import Done, arena, as_nobody, read_only_directory
 from tests.servers import Process
 from tests.valkeys import Cluster, Valkey, connect
 
@@ -54,13 +53,19 @@ def test_a_file_in_place_of_the_directory_fails(tmp_path: Path) -> None:
     assert found["data"][0] == "fail"
 
 
-@pytest.mark.skipif(os.getuid() == 0, reason="root may write anywhere")
-def test_a_directory_that_cannot_be_written_to_fails(tmp_path: Path) -> None:
-    tmp_path.chmod(0o500)
+LOOKING = """
+import sys
+from pathlib import Path
+from arena.doctor import directory
+"""
 
-    _, found = doctor("--data", tmp_path)
 
-    assert found["data"][0] == "fail"
+def test_a_directory_that_cannot_be_written_to_fails() -> None:
+    with read_only_directory() as data:
+        told = as_nobody(LOOKING, "print(*directory(Path(sys.argv[1])), sep='\\n')", data)
+
+    [finding] = [line for line in told.splitlines() if "check='data'" in line]
+    assert "Level.FAIL" in finding
 
 
 def test_a_running_server_is_a_warning_and_its_store_is_looked_at() -> None:

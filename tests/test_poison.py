@@ -2,10 +2,10 @@
 
 import logging
 from collections.abc import Iterator
+from typing import Any
 
 import orjson
 import pytest
-import redis
 
 from arena.jobs import GROUP
 from arena.models import Millis, SessionId, Status
@@ -28,17 +28,17 @@ UNREADABLE = [
 
 
 @pytest.fixture
-def raw(store: str) -> Iterator[redis.Redis]:
+def raw(store: str) -> Iterator[Any]:
     """The store as an administrator, or an accident, gets at it."""
     with connect(store) as client:
         yield client
 
 
-def spoil(raw: redis.Redis, id_: str, field: str = "state") -> None:
+def spoil(raw: Any, id_: str, field: str = "state") -> None:
     raw.hset(keys.of(SessionId(id_)).session, field, orjson.dumps({"status": SECRET}))
 
 
-def make_overdue(raw: redis.Redis, id_: str) -> None:
+def make_overdue(raw: Any, id_: str) -> None:
     """Give a session a deadline that passed long ago."""
     names = keys.of(SessionId(id_))
     state = orjson.loads(raw.hget(names.session, "state") or b"")
@@ -46,7 +46,7 @@ def make_overdue(raw: redis.Redis, id_: str) -> None:
     raw.zadd(names.due, {id_: 1})
 
 
-def left_behind(raw: redis.Redis, data: bytes, shard: int = 0) -> None:
+def left_behind(raw: Any, data: bytes, shard: int = 0) -> None:
     """Put something into an outbox, so long ago that its worker counts as dead."""
     name = keys.outbox(shard)
     last = raw.xrevrange(name, count=1)
@@ -107,7 +107,7 @@ async def duties_go_on(arena: Served) -> None:
 
 
 async def test_unreadable_events_are_set_aside_and_those_behind_them_are_told(
-    store: str, raw: redis.Redis, caplog: pytest.LogCaptureFixture
+    store: str, raw: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     for data in UNREADABLE:
         left_behind(raw, data)
@@ -123,8 +123,7 @@ async def test_unreadable_events_are_set_aside_and_those_behind_them_are_told(
     assert len(lines(caplog, "event not understood", keys.outbox(0))) == len(UNREADABLE)
 
 
-@pytest.mark.xfail(strict=True, reason="the sweep looks for the field before it looks at the event, and fails whole")
-async def test_an_outbox_entry_without_an_event_is_set_aside_too(store: str, raw: redis.Redis) -> None:
+async def test_an_outbox_entry_without_an_event_is_set_aside_too(store: str, raw: Any) -> None:
     raw.xadd(keys.outbox(0), {"f": SECRET}, id="1-1")
     left_behind(raw, created(in_shard(0)).to_json())
 
@@ -138,7 +137,7 @@ async def test_an_outbox_entry_without_an_event_is_set_aside_too(store: str, raw
 
 @pytest.mark.parametrize("data", UNREADABLE[:3])
 async def test_a_job_that_is_no_json_is_dropped_and_the_next_is_done(
-    store: str, raw: redis.Redis, caplog: pytest.LogCaptureFixture, data: bytes
+    store: str, raw: Any, caplog: pytest.LogCaptureFixture, data: bytes
 ) -> None:
     raw.xadd(keys.JOBS, {"job": data})
 
@@ -150,7 +149,7 @@ async def test_a_job_that_is_no_json_is_dropped_and_the_next_is_done(
     assert len(lines(caplog, "job not understood")) == 1
 
 
-async def test_an_entry_of_the_stream_without_a_job_is_dropped(store: str, raw: redis.Redis) -> None:
+async def test_an_entry_of_the_stream_without_a_job_is_dropped(store: str, raw: Any) -> None:
     raw.xadd(keys.JOBS, {"jab": SECRET})
 
     async with served(store, load=TALLY) as arena:
@@ -161,17 +160,17 @@ async def test_an_entry_of_the_stream_without_a_job_is_dropped(store: str, raw: 
 
 @pytest.mark.xfail(strict=True, reason="the handler of its fault falls over it, and ends the arena's own work")
 async def test_a_job_that_is_no_object_does_not_end_the_server(
-    store: str, raw: redis.Redis, caplog: pytest.LogCaptureFixture
+    store: str, raw: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     raw.xadd(keys.JOBS, {"job": b'["a list"]'})
 
     async with served(store, load=TALLY) as arena:
-        await comes_true(lambda: lines(caplog, "job"), "somebody has looked at the job")
-        assert not lines(caplog, "the arena's own work failed")
         await duties_go_on(arena)
 
+    assert not lines(caplog, "the arena's own work failed")
 
-async def test_a_job_that_names_no_session_is_nobody_elses_concern(store: str, raw: redis.Redis) -> None:
+
+async def test_a_job_that_names_no_session_is_nobody_elses_concern(store: str, raw: Any) -> None:
     raw.xadd(keys.JOBS, {"job": b"{}"})
     raw.xadd(keys.JOBS, {"job": orjson.dumps({"id": "1", "session": "none", "type": "tally", "kind": "double"})})
 
@@ -182,7 +181,7 @@ async def test_a_job_that_names_no_session_is_nobody_elses_concern(store: str, r
 # Sessions
 
 
-async def test_a_session_that_a_later_version_wrote_is_read_and_played_on(store: str, raw: redis.Redis) -> None:
+async def test_a_session_that_a_later_version_wrote_is_read_and_played_on(store: str, raw: Any) -> None:
     async with served(store, load=TALLY) as arena:
         game = await sit_down(arena, "tally", ("ada", "ben"))
         await game.act(0, "add", "5")
@@ -206,7 +205,7 @@ async def test_a_session_that_a_later_version_wrote_is_read_and_played_on(store:
 
 
 @pytest.mark.xfail(strict=True, reason="the result inside an event is read strictly, so the game is never counted")
-async def test_a_result_that_a_later_version_left_behind_is_counted(store: str, raw: redis.Redis) -> None:
+async def test_a_result_that_a_later_version_left_behind_is_counted(store: str, raw: Any) -> None:
     async with served(store, load=TALLY) as arena:
         game = await sit_down(arena, "tally", ("ada", "ben"))
         await game.act(0, "stop")
@@ -226,7 +225,7 @@ async def test_a_result_that_a_later_version_left_behind_is_counted(store: str, 
 
 @pytest.mark.parametrize("poison", ["a type that is not loaded", "a state that cannot be read"])
 async def test_a_session_that_cannot_be_woken_is_logged_once_a_minute_and_holds_no_other_up(
-    store: str, raw: redis.Redis, caplog: pytest.LogCaptureFixture, poison: str
+    store: str, raw: Any, caplog: pytest.LogCaptureFixture, poison: str
 ) -> None:
     async with served(store, load=TALLY) as arena:
         games = [await sit_down(arena, "tally") for _ in range(3)]
@@ -254,7 +253,7 @@ async def test_a_session_that_cannot_be_woken_is_logged_once_a_minute_and_holds_
     assert len(lines(caplog, "work=deadline")) == len(games)
 
 
-async def test_many_sessions_that_cannot_be_woken_leave_room_for_the_others(store: str, raw: redis.Redis) -> None:
+async def test_many_sessions_that_cannot_be_woken_leave_room_for_the_others(store: str, raw: Any) -> None:
     async with served(store, load=TALLY) as arena:
         bad = await sit_down(arena, "tally")
         good = await sit_down(arena, "tally")
@@ -273,7 +272,7 @@ async def test_many_sessions_that_cannot_be_woken_leave_room_for_the_others(stor
         await hear(guest, good, "bell rings")
 
 
-async def test_the_lobby_hears_of_others_after_news_of_an_unreadable_session(store: str, raw: redis.Redis) -> None:
+async def test_the_lobby_hears_of_others_after_news_of_an_unreadable_session(store: str, raw: Any) -> None:
     async with served(store, load=TALLY) as arena:
         guest, game = await visit(arena), await sit_down(arena)
         await guest.get("lobby")
@@ -287,7 +286,7 @@ async def test_the_lobby_hears_of_others_after_news_of_an_unreadable_session(sto
 
 
 @pytest.mark.xfail(strict=True, reason="one session that cannot be read makes the whole answer INTERNAL")
-async def test_the_lobby_can_be_entered_although_a_session_cannot_be_read(store: str, raw: redis.Redis) -> None:
+async def test_the_lobby_can_be_entered_although_a_session_cannot_be_read(store: str, raw: Any) -> None:
     async with served(store, load=TALLY) as arena:
         bad, good = await sit_down(arena, "tally"), await sit_down(arena, "tally")
         spoil(raw, bad.id)
@@ -302,7 +301,7 @@ async def test_the_lobby_can_be_entered_although_a_session_cannot_be_read(store:
 
 
 async def test_nothing_of_what_cannot_be_read_is_in_the_log(
-    store: str, raw: redis.Redis, caplog: pytest.LogCaptureFixture
+    store: str, raw: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     for data in UNREADABLE:

@@ -93,3 +93,19 @@ async def test_a_move_that_was_answered_is_answered_again_although_it_would_fail
         await step(worker, session, 0, "k")
 
     assert await said(workers[1], session.id) == 4
+
+
+async def test_a_worker_remembers_so_many_sessions_and_plays_the_others_all_the_same(store: str) -> None:
+    known = Catalog()
+    known.add("stairs", Stairs)
+    async with open_arena(Settings(hot_sessions=3), known, store) as worker:
+        remembered = []
+
+        games = [await seated([worker, worker]) for _ in range(6)]
+        for number in range(3):
+            for session in games:
+                await step(worker, session, number)
+                remembered.append(len(worker.engine._hot))
+
+        assert max(remembered) == 3
+        assert [await said(worker, session.id) for session in games] == [6] * 6

@@ -29,6 +29,11 @@ class Clumsy(Operator[Ticks]):
     def look(self, ticks: Ticks, seat: Seat) -> Effects:
         yield say(f"Seen {ticks.seen}.")
 
+    @action
+    def miscount(self, ticks: Ticks, seat: Seat) -> Effects:
+        ticks.seen = "7"  # type: ignore[assignment]
+        yield say("Seven.")
+
     def expired(self, ticks: Ticks, name: str) -> Effects:
         ticks.seen += 1
         yield say("Ring!")
@@ -62,6 +67,16 @@ def test_a_job_whose_result_nobody_can_take_is_over_and_leaves_nothing_else() ->
     assert table.jobs == []
     assert table.said == []
     assert set(table.session.standing.deadlines) == {"alarm"}
+
+
+def test_a_state_of_the_wrong_type_is_a_fault_although_it_could_be_read_again() -> None:
+    table = Table(Clumsy())
+
+    with pytest.raises(Exception, match="Expected `int`"):
+        table.act(0, "miscount")
+    table.act(1, "look")
+
+    assert table.said == ["Seen 0."]
 
 
 @pytest.mark.parametrize("after", [0, -1, float("nan")])

