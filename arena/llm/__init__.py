@@ -1,0 +1,1 @@
+"""Language models: one way to ask any of them, whoever serves it."""

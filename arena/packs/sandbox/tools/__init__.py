@@ -1,0 +1,1 @@
+"""The primitives that tools are made of."""

@@ -1,0 +1,1 @@
+"""The validators of a spec."""
