@@ -1,8 +1,9 @@
 """Average: the mean security and utility of a player's games."""
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
-from arena import Fold, GameResult, MetricDescriptor
+from arena import Fold, GameResult, Interval, MetricDescriptor
+from arena.statistics import Spread, confidence_among
 
 
 class Sums(BaseModel):
@@ -11,6 +12,8 @@ class Sums(BaseModel):
     games: int = 0
     security: float = 0
     utility: float = 0
+    security_spread: Spread = Field(default_factory=Spread)
+    utility_spread: Spread = Field(default_factory=Spread)
 
 
 class Average(Fold[Sums]):
@@ -25,7 +28,13 @@ class Average(Fold[Sums]):
     def fold(self, tallies: list[Sums], result: GameResult) -> list[Sums]:
         """Add this game's scores."""
         return [
-            Sums(games=t.games + 1, security=t.security + score.security, utility=t.utility + score.utility)
+            Sums(
+                games=t.games + 1,
+                security=t.security + score.security,
+                utility=t.utility + score.utility,
+                security_spread=t.security_spread.add(score.security, result.deal),
+                utility_spread=t.utility_spread.add(score.utility, result.deal),
+            )
             for t, score in zip(tallies, result.scores, strict=True)
         ]
 
@@ -35,3 +44,13 @@ class Average(Fold[Sums]):
             "average:security": tally.security / tally.games,
             "average:utility": tally.utility / tally.games,
         }
+
+    def intervals(self, tally: Sums, among: int = 1) -> dict[str, Interval]:
+        """The t interval of each mean, with games on one seed as one observation."""
+        found = {}
+        means = self.read(tally)
+        for key, spread in zip(means, (tally.security_spread, tally.utility_spread), strict=True):
+            interval = spread.interval(means[key], confidence_among(among)) if spread.games == tally.games else None
+            if interval is not None:
+                found[key] = interval
+        return found
