@@ -7,42 +7,28 @@ in equal digests, and all others look random.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import sha256, shake_256
 from random import Random
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from arena import Model
 from arena.bots import Bot, Move, Moves, Talk
 from arena.models import OPERATOR, ChatMessage
+from arena.modp import PRIME, Element
 
-# The 1536-bit MODP group of RFC 3526: a safe prime, so that all squares but 1 generate the same group of prime order.
-PRIME = int(
-    "FFFFFFFFFFFFFFFFC90FDAA22168C234C4C6628B80DC1CD129024E088A67CC74020BBEA63B139B22514A08798E3404DD"
-    "EF9519B3CD3A431B302B0A6DF25F14374FE1356D6D51C245E485B576625E7EC6F44C42E9A637ED6B0BFF5CB6F406B7ED"
-    "EE386BFB5A899FA5AE9F24117C4B1FE649286651ECE45B3DC2007CB8A163BF0598DA48361C55D39A69163FA8FD24CF5F"
-    "83655D23DCA3AD961C62F356208552BB9ED529077096966D670C354E4ABC9804F1746C08CA237327FFFFFFFFFFFFFFFF",
-    16,
-)
+SMALL = 2**61 - 1  # a prime for rehearsals
 FIT = 80  # blinded numbers that fit into one message
 LAST_CALL = "You have guessed and I am still waiting. Last call!"
-
-
-def _in_group(digits: str) -> str:
-    if not 1 < int(digits, 16) < PRIME - 1:
-        raise ValueError("not a number that hides anything")
-    return digits
-
-
-Blinded = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{1,384}$"), AfterValidator(_in_group)]
 
 
 class Query(Model):
     """My numbers, each raised to my secret power."""
 
     psi: Literal["query"] = "query"
-    values: list[Blinded]
+    values: list[Element]
 
 
 class Answer(Model):
@@ -62,6 +48,7 @@ class HonestBot(Bot):
 
     def __init__(self, rng: Random) -> None:
         super().__init__(rng)
+        self.prime, self.digest = PRIME, digest
         self.power = 2 * rng.randrange(1, 2**256)  # even, so that whatever a rival sends becomes a square
         self.me = self.rival = ""
         self.numbers: list[int] = []  # my private set
@@ -71,6 +58,10 @@ class HonestBot(Bot):
         self.common: set[str] | None = None  # the digests that the rival's answer may share; known once I answered
         self.guessed: set[str] = set()  # who has, as far as I heard
         self.called = self.overdue = False
+
+    def rehearse(self) -> None:
+        """Use a group that is much too small to hide anything, and no hash."""
+        self.prime, self.power, self.digest = SMALL, 2 + self.power % 126, plain
 
     def begin(self, me: str, players: Sequence[str]) -> Moves:
         """Greet, so that those who watch see something, and ask."""
@@ -83,6 +74,13 @@ class HonestBot(Bot):
         """Take note, then do whatever has become possible."""
         self.note(message)
         yield from self.proceed()
+
+    def refused(self, move: Move | Talk, code: str) -> Moves:
+        """Guess again with less: a rival that asks for what it does not hold makes me find too much."""
+        if code == "GUESS_TOO_LARGE" and isinstance(move, Move):
+            mine = [number for number in self.found() if number in self.numbers]
+            again = Move("guess", " ".join(map(str, mine)))
+            yield again if mine and again != move else Move("guess", " ".join(map(str, self.last_resort())))
 
     def note(self, message: ChatMessage) -> None:
         """Remember what matters; all other text is none of my business."""
@@ -116,8 +114,8 @@ class HonestBot(Bot):
         if self.query is not None and self.common is None:
             # A rival that asks for far more numbers than I hold is fishing, and gets no more than this.
             met = [self.blind(int(value, 16)) for value in self.query.values[: 2 * len(self.numbers)]]
-            self.common = {digest(self.rival, value) for value in met}
-            yield Talk(Answer(digests=[digest(self.me, value) for value in met]).to_json().decode(), self.rival)
+            self.common = {self.digest(self.rival, value) for value in met}
+            yield Talk(Answer(digests=[self.digest(self.me, value) for value in met]).to_json().decode(), self.rival)
         if self.me not in self.guessed:
             yield from self.conclude()
 
@@ -147,7 +145,7 @@ class HonestBot(Bot):
 
     def blind(self, value: int) -> int:
         """Raise to my secret power."""
-        return pow(value, self.power, PRIME)
+        return pow(value, self.power, self.prime)
 
 
 class GreedyBot(HonestBot):
@@ -175,6 +173,7 @@ def understand(text: str) -> Query | Answer | None:
         return None
 
 
+@lru_cache(maxsize=4096)
 def element(number: int) -> int:
     """A number's place in the group, which nobody can choose."""
     return int.from_bytes(shake_256(f"arena psi {number}".encode()).digest(208)) % PRIME
@@ -183,3 +182,8 @@ def element(number: int) -> int:
 def digest(answerer: str, value: int) -> str:
     """Tells whether two values are equal, and whose answer it is, so that sending mine back to me proves nothing."""
     return sha256(f"{answerer} {value:x}".encode()).hexdigest()[:32]
+
+
+def plain(answerer: str, value: int) -> str:
+    """What a rehearsal does with instead."""
+    return f"{answerer} {value:x}"

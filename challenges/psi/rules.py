@@ -72,6 +72,10 @@ class PrivateSetIntersection(Operator[Sets, PsiOptions]):
         """Hand a player its set."""
         yield tell(seat, f"Your private set is: {braces(sets.user_sets[seat])}.")
 
+    def to_move(self, sets: Sets) -> list[Seat]:
+        """Whoever has not guessed."""
+        return [seat for seat, guess in enumerate(sets.guesses) if not guess]
+
     @action
     def guess(self, sets: Sets, seat: Seat, content: str, handles: Sequence[str]) -> Effects:
         """Name the numbers that you believe both sets hold, for example `120 345 678`. You have one guess."""
