@@ -14,19 +14,25 @@
  * @typedef {{status: "open" | "active" | "ended", completedAt?: number, scores: Score[], players: string[],
  *   playerIdentities: Record<string, string>, attributions?: Attribution[]}} State
  * @typedef {{id: string, name: string, createdAt: number, challengeType: string, invites: string[], state: State,
- *   gameState: Record<string, unknown>, gameCategory: string}} Challenge
+ *   gameState: Record<string, unknown>, gameCategory: string, course?: Course,
+ *   clocks?: Record<string, {left: number, until?: number}>}} Challenge
+ * @typedef {{joined: number[], started?: number, causes?: number[]}} Course when players joined and the game began; of
+ *   each attribution the index of the operator's message that it came with
  * @typedef {{playerId: string, gamesPlayed: number, metrics: Record<string, number>, username?: string,
  *   model?: string, isBenchmark?: boolean}} Entry
  * @typedef {{challengeType: string, strategy: string, entries: Entry[]}} Board
- * @typedef {{challenges: Challenge[], total: number}} Lobby
+ * @typedef {{challenges: Challenge[], total: number, lastLines?: Record<string, Message>,
+ *   spectators?: Record<string, number>}} Lobby
  * @typedef {{ChallengeID: string, ChallengeInfo: Record<string, any>, sessionKey: string, playerIndex: number}} Seat
  *
  * @typedef {{type: "initial", channel: string, messages: Message[], next: number, epoch: string,
  *   recovered: boolean}} Initial
  * @typedef {{type: "new_message", message: Message, epoch: string}} NewMessage
- * @typedef {{type: "state", challengeId: string, state: State, connected: string[], spectators: number}} StateFrame
- * @typedef {{type: "game_ended", challengeId: string, data: State & {profiles: Record<string, Profile>}}} GameEnded
- * @typedef {{type: "session", event: string, challenge: Challenge, lastLine?: Message}} SessionFrame
+ * @typedef {{type: "state", challengeId: string, state: State, connected: string[], spectators: number,
+ *   clocks?: Record<string, any>}} StateFrame `clocks`: milliseconds left by invite, and `running`, whose clocks run
+ * @typedef {{type: "game_ended", challengeId: string,
+ *   data: State & {profiles: Record<string, Profile>, course?: Course}}} GameEnded
+ * @typedef {{type: "session", event: string, challenge: Challenge, lastLine?: Message, spectators?: number}} SessionFrame
  * @typedef {{type: string, [field: string]: any}} Frame
  *
  * What handlers of each event get. Answers to subscriptions come as events too, the first time and after each
@@ -208,10 +214,19 @@ export class Arena {
     return this.#subscribe("lobby", () => ({ type: "lobby" }), "lobby");
   }
 
-  /** Follow a board; the global one if no challenge is named. @param {string} [challengeType] @returns {Promise<Board>} */
-  leaderboard(challengeType) {
-    const frame = () => present({ type: "leaderboard", challengeType });
-    return this.#subscribe(`board ${challengeType ?? ""}`, frame, "leaderboard");
+  /**
+   * Follow a board; the global one if no challenge is named, the first of its strategies if none is.
+   * @param {string} [challengeType] @param {string} [strategy] @returns {Promise<Board>}
+   */
+  leaderboard(challengeType, strategy) {
+    const frame = () => present({ type: "leaderboard", challengeType, strategy });
+    return this.#subscribe(boardName(challengeType, strategy), frame, "leaderboard");
+  }
+
+  /** Stop following a board. @param {string} [challengeType] @param {string} [strategy] */
+  leaveLeaderboard(challengeType, strategy) {
+    if (!this.#subscriptions.delete(boardName(challengeType, strategy)) || !this.#online) return;
+    this.call("leaderboard", { challengeType, strategy, off: true }).catch(() => {});
   }
 
   /** All messages of a channel from an index on, as we may see them now. @param {string} channel */
@@ -431,6 +446,11 @@ export class Arena {
   #emit(/** @type {string} */ name, /** @type {any} */ event) {
     for (const handler of [...(this.#handlers.get(name) ?? [])]) handler(event);
   }
+}
+
+/** What a board is called among subscriptions. @param {string} [challengeType] @param {string} [strategy] */
+function boardName(challengeType = "", strategy = "") {
+  return `board ${challengeType} ${strategy}`;
 }
 
 /** Whether a frame may be sent twice: it reads, or it carries a key. @param {Frame} frame */

@@ -1,173 +1,46 @@
 /**
  * What is shown, as plain functions of what was heard. No page, no clock, no socket in here.
  *
- * @import { Attribution, Board, Challenge, GameEnded, Initial, Lobby, Message, NewMessage, Profile, Score,
- *   SessionFrame, State, StateFrame } from "./arena.js"
- *
- * @typedef {{challenge: Challenge, lastLine?: Message}} Game
- * @typedef {{live: Map<string, Game>, ended: Game[], unsure: Set<string>}} Wall games by id; `unsure` were live when
- *   the connection was lost
+ * @import { Attribution, Challenge, Course, GameEnded, Initial, Message, NewMessage, Profile, Score, State,
+ *   StateFrame } from "./arena.js"
  *
  * @typedef {{id: string, challenge: Challenge | null, connected: string[], spectators: number,
- *   profiles: Record<string, Profile>, operator: Message[], chat: Message[]}} Session
+ *   profiles: Record<string, Profile>, operator: Message[], chat: Message[], course: Course | null,
+ *   clocks: Record<string, Left>}} Session
+ * @typedef {{left: number, until?: number}} Left milliseconds that a seat has; `until` when, while its clock runs
  *
  * @typedef {string | {seat: number}} Part of a text: words, or a player
  * @typedef {{kind: "operator"} | {kind: "player", seat: number, name: string} | {kind: "stranger", name: string}} Speaker
- * @typedef {{key: string, at: number, kind: "call" | "speech" | "whisper", from: Speaker, to: Speaker | null,
- *   parts: Part[], isHidden: boolean, wasPrivate: boolean}} Line
+ * @typedef {{key: string, name: string, at: number, kind: "call" | "speech" | "whisper" | "event", from: Speaker,
+ *   to: Speaker | null, parts: Part[], isHidden: boolean, wasPrivate: boolean, isMove: boolean}} Line `name`: what an
+ *   address calls it
  * @typedef {{seat: number, name: string, handle: string, isTaken: boolean, isConnected: boolean, model: string,
- *   score: Score | null}} Player
+ *   score: Score | null, clock: Left | null}} Player
  */
 
 import { operatorChannel } from "./arena.js";
 
-export const KEPT = 50; // finished games that the wall remembers
 const OPERATOR = "operator";
-const STAGES = { open: 0, active: 1, ended: 2 };
-
-// The wall: all public games
-
-/** @returns {Wall} */
-export function newWall() {
-  return { live: new Map(), ended: [], unsure: new Set() };
-}
-
-/** The connection is lost: what we know of live games may be over when it is back. @param {Wall} wall @returns {Wall} */
-export function doubt(wall) {
-  return { ...wall, unsure: new Set(wall.live.keys()) };
-}
-
-/** The lobby's answer: these games wait or run, and those we were unsure of do not. @param {Wall} wall @param {Lobby} lobby */
-export function enter(wall, lobby) {
-  const live = new Map([...wall.live].filter(([id]) => !wall.unsure.has(id)));
-  const known = { ...wall, live, unsure: new Set() };
-  return [...lobby.challenges].reverse().reduce((all, challenge) => {
-    return put(all, { challenge, lastLine: wall.live.get(challenge.id)?.lastLine });
-  }, known);
-}
-
-/** News of one game. @param {Wall} wall @param {SessionFrame} frame @returns {Wall} */
-export function hearOf(wall, { event, challenge, lastLine }) {
-  if (event !== "removed") return put(wall, { challenge, lastLine: lastLine ?? wall.live.get(challenge.id)?.lastLine });
-  const live = new Map(wall.live);
-  live.delete(challenge.id);
-  return { ...wall, live };
-}
-
-/** A game with its news, which never leads back to an earlier stage. @param {Wall} wall @param {Game} game @returns {Wall} */
-function put(wall, game) {
-  const { id, state } = game.challenge;
-  const before = wall.live.get(id) ?? wall.ended.find((other) => other.challenge.id === id);
-  if (before && STAGES[before.challenge.state.status] > STAGES[state.status]) return wall;
-  const live = new Map(wall.live);
-  const unsure = new Set(wall.unsure);
-  unsure.delete(id);
-  if (state.status !== "ended") return { ...wall, live: live.set(id, game), unsure };
-  live.delete(id);
-  const others = wall.ended.filter((other) => other.challenge.id !== id);
-  const ended = [game, ...others].sort((one, other) => endOf(other.challenge) - endOf(one.challenge)).slice(0, KEPT);
-  return { live, unsure, ended };
-}
-
-/** When a game was over. @param {Challenge} challenge */
-function endOf(challenge) {
-  return challenge.state.completedAt ?? challenge.createdAt;
-}
-
-/** The live games as cards: those that run, then those that wait, each newest first. @param {Wall} wall */
-export function cards(wall) {
-  return [...wall.live.values()]
-    .sort((one, other) => stage(other) - stage(one) || other.challenge.createdAt - one.challenge.createdAt)
-    .map(card);
-}
-
-/** @param {Game} game */
-const stage = (game) => STAGES[game.challenge.state.status];
-
-/** @typedef {ReturnType<typeof card>} Card @param {Game} game */
-function card({ challenge, lastLine }) {
-  const { status, players } = challenge.state;
-  const speaker = lastLine && speakerOf(lastLine.from, players, {});
-  return {
-    id: challenge.id,
-    title: challenge.name,
-    status,
-    label: status === "open" ? `waiting, ${players.length} of ${challenge.invites.length} seats taken` : "live",
-    seats: challenge.invites.map((_, seat) => ({ seat, isTaken: seat < players.length })),
-    line: lastLine && speaker ? { from: speaker, parts: spell(brief(lastLine.content), players) } : null,
-    since: challenge.createdAt,
-  };
-}
-
-/** The finished games, newest first. @param {Wall} wall */
-export function results(wall) {
-  return wall.ended.map(({ challenge }) => ({
-    id: challenge.id,
-    title: challenge.name,
-    endedAt: endOf(challenge),
-    lasted: endOf(challenge) - challenge.createdAt,
-    players: seatsOf(challenge, {}, []),
-    attributions: attributionsOf(challenge),
-  }));
-}
-
-/** The challenges that have been seen, by type, for those who choose a board. @param {Wall} wall */
-export function challengesOf(wall) {
-  const games = [...wall.live.values(), ...wall.ended].map(({ challenge }) => challenge);
-  return new Map(games.map(({ challengeType, name }) => [challengeType, name]));
-}
-
-// Boards
-
-/**
- * A board as a table: a column for each metric, the first of which ranks; equal values share a rank.
- * @param {Board} board
- */
-export function standings({ entries }) {
-  const keys = [...new Set(entries.flatMap((entry) => Object.keys(entry.metrics)))];
-  const value = (/** @type {number} */ row) => entries[row]?.metrics[keys[0] ?? ""];
-  let rank = 0;
-  return {
-    columns: keys.map((key) => ({ key, label: labelOf(key) })),
-    rows: entries.map((entry, row) => {
-      const isTied = [row - 1, row + 1].some((near) => near in entries && value(near) === value(row));
-      if (row === 0 || value(row - 1) !== value(row)) rank = row + 1;
-      return {
-        id: entry.playerId,
-        name: entry.username || entry.playerId,
-        model: entry.model ?? "",
-        rank,
-        isTied,
-        values: keys.map((key) => entry.metrics[key] ?? null),
-        games: entry.gamesPlayed,
-      };
-    }),
-  };
-}
-
-/** The last word of a metric's key, for a column head. @param {string} key */
-function labelOf(key) {
-  const word = key.slice(key.lastIndexOf(":") + 1).replaceAll(/[-_]/g, " ");
-  return word.charAt(0).toUpperCase() + word.slice(1);
-}
+export const STAGES = { open: 0, active: 1, ended: 2 };
 
 // One session
 
 /** @param {string} id @returns {Session} */
 export function newSession(id) {
-  return { id, challenge: null, connected: [], spectators: 0, profiles: {}, operator: [], chat: [] };
+  return { id, challenge: null, connected: [], spectators: 0, profiles: {}, operator: [], chat: [], course: null, clocks: {} };
 }
 
 /** A session after it was (again) asked for. @param {Session} session @param {Challenge} challenge @returns {Session} */
 export function withChallenge(session, challenge) {
-  return { ...session, challenge };
+  return { ...session, challenge, course: challenge.course ?? session.course, clocks: challenge.clocks ?? {} };
 }
 
 /**
  * A session after some frames; one copy of a log however many there are.
- * @param {Session} session @param {(Initial | NewMessage | StateFrame | GameEnded)[]} frames @returns {Session}
+ * @param {Session} session @param {(Initial | NewMessage | StateFrame | GameEnded)[]} frames
+ * @param {() => number} now the server's clock @returns {Session}
  */
-export function follow(session, frames) {
+export function follow(session, frames, now = Date.now) {
   const next = { ...session };
   for (const frame of frames) {
     switch (frame.type) {
@@ -185,11 +58,15 @@ export function follow(session, frames) {
       case "state":
         next.connected = frame.connected;
         next.spectators = frame.spectators;
+        next.clocks = clocksOf(frame, now());
+        next.course = courseOf(next, frame.state, now());
         next.challenge = advance(next.challenge, frame.state);
         break;
       case "game_ended": {
-        const { profiles, ...state } = frame.data;
+        const { profiles, course, ...state } = frame.data;
         next.profiles = profiles;
+        next.course = course ?? next.course;
+        next.clocks = {};
         next.challenge = advance(next.challenge, state);
         break;
       }
@@ -202,6 +79,21 @@ export function follow(session, frames) {
 function advance(challenge, state) {
   if (!challenge || STAGES[challenge.state.status] > STAGES[state.status]) return challenge;
   return { ...challenge, state };
+}
+
+/** The clocks as a frame tells them: those that run are over at a moment. @param {StateFrame} frame @param {number} now @returns {Record<string, Left>} */
+function clocksOf({ clocks = {} }, now) {
+  const { running = [], ...times } = clocks;
+  return Object.fromEntries(
+    Object.entries(times).map(([invite, left]) => [invite, running.includes(invite) ? { left, until: now + left } : { left }]),
+  );
+}
+
+/** The course with what a new state adds to it: we see joins and the start as they happen. @param {Session} session @param {State} state @param {number} now @returns {Course | null} */
+function courseOf({ challenge, course }, { players, status }, now) {
+  if (players.length === 0 || !challenge || challenge.state.status === "ended") return course;
+  const joined = players.map((_, seat) => course?.joined[seat] ?? now);
+  return { ...course, joined, ...(status === "open" ? {} : { started: course?.started ?? now }) };
 }
 
 /** A session after its operator channel was read again: what was hidden lies open. @param {Session} session @param {Message[]} messages */
@@ -279,6 +171,7 @@ function lineOf(session, message, at) {
   const isOpened = isPrivate && !message.redacted && message.channel === operatorChannel(session.id);
   return {
     key: `${message.channel} ${message.index}`,
+    name: `${logOf(session, message.channel)}.${message.index}`,
     at,
     kind: isPrivate ? "whisper" : from.kind === OPERATOR ? "call" : "speech",
     from,
@@ -286,11 +179,12 @@ function lineOf(session, message, at) {
     parts: from.kind === OPERATOR ? spell(message.content, players) : [message.content],
     isHidden: message.redacted === true,
     wasPrivate: isOpened && session.challenge?.state.status === "ended",
+    isMove: message.to === OPERATOR,
   };
 }
 
 /** Who speaks, from what stands in `from` or `to`. @param {string} who @param {string[]} players @param {Record<string, string>} names @returns {Speaker} */
-function speakerOf(who, players, names) {
+export function speakerOf(who, players, names) {
   if (who === OPERATOR) return { kind: OPERATOR };
   const seat = players.indexOf(who);
   return seat < 0 ? { kind: "stranger", name: who } : { kind: "player", seat, name: names[who] ?? seatName(seat) };
@@ -308,12 +202,13 @@ function identities({ challenge, profiles }) {
 }
 
 /** The seats of a session, taken or not. @param {Session} session @returns {Player[]} */
-export function playersOf({ challenge, profiles, connected }) {
-  return challenge ? seatsOf(challenge, profiles, connected) : [];
+export function playersOf({ challenge, profiles, connected, clocks }) {
+  if (!challenge) return [];
+  return seatsOf(challenge, profiles, connected).map((player) => ({ ...player, clock: clocks[player.handle] ?? null }));
 }
 
 /** @param {Challenge} challenge @param {Record<string, Profile>} profiles @param {string[]} connected @returns {Player[]} */
-function seatsOf({ state, invites }, profiles, connected) {
+export function seatsOf({ state, invites }, profiles, connected) {
   return invites.map((_, seat) => {
     const invite = state.players[seat];
     const user = invite === undefined ? undefined : state.playerIdentities[invite];
@@ -326,6 +221,7 @@ function seatsOf({ state, invites }, profiles, connected) {
       isTaken: invite !== undefined,
       isConnected: invite !== undefined && connected.includes(invite),
       score: state.status === "ended" ? (state.scores[seat] ?? null) : null,
+      clock: null,
     };
   });
 }
@@ -349,7 +245,7 @@ export function spell(text, players) {
 }
 
 /** The beginning of a text, for a place where it is clipped anyway. @param {string} text */
-function brief(text) {
+export function brief(text) {
   return text.length > 300 ? `${text.slice(0, 300)}…` : text;
 }
 
@@ -380,6 +276,6 @@ export function decimal(value) {
 }
 
 /** A number whose minus is a minus. @param {string} text */
-function minus(text) {
+export function minus(text) {
   return text.replace("-", "−");
 }

@@ -1,63 +1,135 @@
-import { arrange, h, seatColour, speaker, timeOf, words } from "./dom.js";
+import { arrange, h, words } from "./dom.js";
+import { Chunk } from "./log-chunk.js";
 
 /** @import { Line } from "../view.js" */
 
 const NEAR = 48; // pixels from the end that count as the end
-const STEP = 60; // milliseconds between two bars that open
 const HAND = 1_000; // milliseconds for which a reader's hand explains what scrolls
-const LONG = 1_500; // characters that get a box of their own to scroll in
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const SIZE = 50; // lines in a chunk
+const WHOLE = 10; // chunks that are drawn wherever the reader is
+const AROUND = "1200px 0px"; // of what is seen, that is drawn too
 
 /**
  * <chat-log>: what was said, newest last. Assign `lines`; it draws what is new and stays at the end unless the reader
  * has scrolled up. Bars that open in front of the reader open one after the other.
  */
 class ChatLog extends HTMLElement {
-  /** @type {Map<string, {line: Line, element: HTMLElement}>} */ #drawn = new Map();
+  isQuiet = false; // whether new calls are not to be read out
+  /** @type {Line[]} */ #lines = [];
+  /** @type {Chunk[]} */ #chunks = [];
+  /** @type {string | null} */ #chosen = null; // key of the line that the reader is at
   #isAtEnd = true;
   #hand = 0; // when the reader last touched wheel, screen, keys or scroll bar
   #seen = { scrollTop: 0, scrollHeight: 0, clientHeight: 0 };
-  #list = h("ol", { class: "lines" });
+  #list = h("div", { class: "chunks" });
   #scroller = h("div", { class: "scroller follows", tabindex: 0, role: "region", "aria-label": "Messages" }, this.#list);
   #down = h("button", { type: "button", class: "down", hidden: true }, "New messages ↓");
   #calls = h("div", { class: "unseen", "aria-live": "polite" });
+  #silence = h("p", { class: "empty" }, "Nothing has been said yet.");
   #size = new ResizeObserver(() => this.#follow());
+  /** @type {Map<Element, Chunk>} */ #byElement = new Map();
+  #near = new IntersectionObserver((found) => this.#look(found), { root: this.#scroller, rootMargin: AROUND });
 
   connectedCallback() {
-    if (!this.childElementCount) this.append(this.#scroller, this.#down, this.#calls);
+    this.#size.observe(this.#list);
+    this.#size.observe(this.#scroller);
+    if (this.childElementCount) return;
+    this.append(this.#scroller, this.#down, this.#calls);
     this.#scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     for (const hand of ["wheel", "touchmove", "keydown", "pointerdown"]) {
       this.#scroller.addEventListener(hand, () => (this.#hand = performance.now()), { passive: true });
     }
-    this.#down.addEventListener("click", () => this.#toEnd());
-    this.#size.observe(this.#list);
-    this.#size.observe(this.#scroller);
+    this.#down.addEventListener("click", () => {
+      this.toEnd();
+      this.#scroller.focus();
+    });
   }
 
   disconnectedCallback() {
     this.#size.disconnect();
   }
 
+  set label(/** @type {string} */ label) {
+    this.#scroller.setAttribute("aria-label", label);
+  }
+
   set lines(/** @type {Line[]} */ lines) {
-    const before = this.#drawn;
-    let opened = 0;
-    this.#drawn = new Map(
-      lines.map((line) => {
-        const known = before.get(line.key);
-        if (known?.line === line) return [line.key, known];
-        const element = draw(line);
-        if (known?.line.isHidden && !line.isHidden && !calm.matches) open(element, opened++);
-        return [line.key, { line, element }];
-      }),
-    );
-    arrange(this.#list, lines.length ? Array.from(this.#drawn.values(), ({ element }) => element) : [silence()]);
-    if (before.size) this.#announce(lines.filter(({ key }) => !before.has(key)));
+    const before = this.#lines;
+    this.#lines = lines;
+    const chunks = Array.from({ length: Math.ceil(lines.length / SIZE) }, (_, number) => this.#chunks[number] ?? this.#chunk());
+    for (const chunk of this.#chunks.slice(chunks.length)) this.#drop(chunk);
+    this.#chunks = chunks;
+    chunks.forEach((chunk, number) => {
+      chunk.hold(lines.slice(number * SIZE, (number + 1) * SIZE));
+      if (!chunk.isDrawn && (chunks.length <= WHOLE || (this.#isAtEnd && number >= chunks.length - 2))) chunk.draw();
+    });
+    arrange(this.#list, lines.length ? chunks.map(({ element }) => element) : [this.#silence]);
+    if (before.length) this.#announce(fresh(before, lines));
     this.#follow();
+  }
+
+  /** Go to a line and mark it. @param {Line} line */
+  choose(line) {
+    this.#hand = performance.now();
+    this.#isAtEnd = false;
+    this.#mark(false);
+    this.#chosen = line.key;
+    const element = this.#mark(true);
+    element?.focus({ preventScroll: true });
+    element?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Go to the next line or the one before. @param {1 | -1} way */
+  step(way) {
+    const place = this.#lines.findIndex(({ key }) => key === this.#chosen);
+    const wanted = place < 0 ? this.#lines.length - 1 : place + way;
+    const line = this.#lines[Math.min(this.#lines.length - 1, Math.max(0, wanted))];
+    if (line) this.choose(line);
+  }
+
+  /** Be at the end, and stay there. */
+  toEnd() {
+    this.#isAtEnd = true;
+    this.#down.hidden = true;
+    this.#scroller.classList.add("follows");
+    this.#chunks.slice(-2).forEach((chunk) => chunk.isDrawn || chunk.draw());
+    this.#follow();
+  }
+
+  /** Mark the line that the reader is at, or not. @param {boolean} isOn */
+  #mark(isOn) {
+    const place = this.#lines.findIndex(({ key }) => key === this.#chosen);
+    const element = place < 0 ? undefined : this.#chunks[Math.floor(place / SIZE)].find(this.#lines[place]);
+    if (isOn) element?.setAttribute("tabindex", "-1");
+    if (isOn) element?.setAttribute("aria-current", "true");
+    else element?.removeAttribute("aria-current");
+    return element;
+  }
+
+  #chunk() {
+    const chunk = new Chunk();
+    this.#byElement.set(chunk.element, chunk);
+    this.#near.observe(chunk.element);
+    return chunk;
+  }
+
+  #drop(/** @type {Chunk} */ chunk) {
+    this.#byElement.delete(chunk.element);
+    this.#near.unobserve(chunk.element);
+  }
+
+  /** Draw what came near, and forget what is far away, unless there is little of it. */
+  #look(/** @type {IntersectionObserverEntry[]} */ found) {
+    for (const { target, isIntersecting } of found) {
+      const chunk = this.#byElement.get(target);
+      if (isIntersecting && !chunk?.isDrawn) chunk?.draw();
+      else if (!isIntersecting && this.#chunks.length > WHOLE && !target.contains(document.activeElement)) chunk?.clear();
+    }
   }
 
   /** Read new calls of the operator to those who listen; players talk too much for that. */
   #announce(/** @type {Line[]} */ fresh) {
-    const calls = fresh.filter(({ kind }) => kind === "call");
+    const calls = this.isQuiet ? [] : fresh.filter(({ kind }) => kind === "call");
     if (calls.length) this.#calls.replaceChildren(...calls.map(({ parts }) => h("p", {}, ...words(parts))));
     this.#down.hidden = this.#isAtEnd || (this.#down.hidden && fresh.length === 0);
   }
@@ -81,63 +153,14 @@ class ChatLog extends HTMLElement {
     const { scrollTop, scrollHeight, clientHeight } = this.#scroller;
     this.#seen = { scrollTop, scrollHeight, clientHeight };
   }
-
-  #toEnd() {
-    this.#isAtEnd = true;
-    this.#down.hidden = true;
-    this.#follow();
-    this.#scroller.focus();
-  }
 }
 
-/** @param {Line} line @returns {HTMLElement} */
-function draw(line) {
-  const time = timeOf(line.at);
-  const side = line.from.kind === "player" ? line.from.seat % 2 : 0;
-  const colour = line.from.kind === "player" ? seatColour(line.from.seat) : null;
-  const frame = { class: line.kind, "data-side": side, "data-seat": colour };
-  switch (line.kind) {
-    case "call":
-      return h("li", frame, speaker(line.from), text(line, "p"), time);
-    case "speech":
-      return h("li", frame, h("p", { class: "head" }, speaker(line.from), time), text(line, "div"));
-    case "whisper":
-      return whisper(line, frame, time);
-  }
-}
-
-/** @param {Line} line @param {Record<string, string | number | null>} frame @param {HTMLElement} time */
-function whisper(line, frame, time) {
-  const to = line.to ? speaker(line.to) : null;
-  const arrow = h("span", { class: "to" }, h("span", { class: "unseen" }, "to"), h("span", { "aria-hidden": "true" }, "→"));
-  if (line.isHidden) {
-    const bar = h("span", { class: "redacted", role: "img", "aria-label": "a hidden message" });
-    return h("li", frame, h("p", { class: "head" }, speaker(line.from), bar, arrow, to, time));
-  }
-  const note = line.wasPrivate ? "formerly private" : "private";
-  return h(
-    "li",
-    { ...frame, "data-open": true },
-    h("p", { class: "head" }, speaker(line.from), arrow, to, h("span", { class: "meta" }, h("span", { class: "note" }, note), time)),
-    text(line, "div"),
-  );
-}
-
-/** What was said; in its own box if it is long. @param {Line} line @param {string} tag */
-function text({ parts }, tag) {
-  const plain = parts.filter((part) => typeof part === "string").join("");
-  const size = plain.length > LONG ? " long" : plain.includes("\n") ? "" : " brief";
-  return h(tag, { class: `text${size}`, dir: "auto", tabindex: plain.length > LONG ? 0 : null }, ...words(parts));
-}
-
-/** @param {HTMLElement} element @param {number} turn */
-function open(element, turn) {
-  element.classList.add("opening");
-  element.style.animationDelay = `${Math.min(turn, 40) * STEP}ms`;
-}
-
-function silence() {
-  return h("li", { class: "empty" }, "Nothing has been said yet.");
+/** The lines at the end that were not there before. @param {Line[]} before @param {Line[]} lines */
+function fresh(before, lines) {
+  const last = before.at(-1)?.key;
+  let place = lines.length;
+  while (place > 0 && lines[place - 1].key !== last) place -= 1;
+  return place ? lines.slice(place) : [];
 }
 
 customElements.define("chat-log", ChatLog);

@@ -99,3 +99,14 @@ export function timeOf(milliseconds, withSeconds = true) {
   const text = (withSeconds ? toSeconds : toMinutes).format(date);
   return h("time", { datetime: date.toISOString(), title: toDays.format(date) }, text);
 }
+
+const ofThisYear = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
+const ofAnyYear = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" });
+
+/** A moment by its day; one of today by its time. @param {number} milliseconds */
+export function dayOf(milliseconds) {
+  const [date, today] = [new Date(milliseconds), new Date()];
+  if (date.toDateString() === today.toDateString()) return timeOf(milliseconds, false);
+  const text = (date.getFullYear() === today.getFullYear() ? ofThisYear : ofAnyYear).format(date);
+  return h("time", { datetime: date.toISOString(), title: toDays.format(date) }, text);
+}

@@ -3,9 +3,10 @@ import { clock } from "../view.js";
 const ticking = new Set();
 setInterval(() => ticking.forEach((element) => element.draw()), 1_000);
 
-/** <live-clock>: the time since a moment, as the server's clock has it. Assign `since` and `now`. */
+/** <live-clock>: the time since a moment or until one, as the server's clock has it. Assign `since` or `until`, and `now`. */
 class LiveClock extends HTMLElement {
   since = 0;
+  /** @type {number | null} */ until = null;
   /** @type {() => number} */ now = Date.now;
 
   connectedCallback() {
@@ -20,7 +21,7 @@ class LiveClock extends HTMLElement {
   }
 
   draw() {
-    const text = clock(this.now() - this.since);
+    const text = clock(this.until === null ? this.now() - this.since : this.until - this.now());
     if (this.textContent !== text) this.textContent = text;
   }
 }

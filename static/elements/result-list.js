@@ -1,19 +1,19 @@
 import { clock, signed } from "../view.js";
-import { h, mark, nameOf, seatColour, timeOf } from "./dom.js";
+import { dayOf, h, mark, nameOf, seatColour } from "./dom.js";
 
-/** @import { results } from "../view.js" */
-/** @typedef {ReturnType<typeof results>[number]} Result */
+/** @import { Result } from "../wall.js" */
 
-/** <result-list>: finished games, newest first. Assign `results`; a game is drawn once. */
+/** <result-list>: finished games, newest first. Assign `empty`, the words for when there are none, and `results`; a game is drawn once. */
 class ResultList extends HTMLElement {
+  empty = "No game has ended yet. When one does, it is listed here with its scores and its replay.";
   /** @type {Map<string, HTMLElement>} */ #drawn = new Map();
 
   set results(/** @type {Result[]} */ results) {
-    const ids = results.map(({ id }) => id);
-    if (this.childElementCount && ids.join() === [...this.#drawn.keys()].join()) return;
-    this.#drawn = new Map(results.map((result) => [result.id, this.#drawn.get(result.id) ?? game(result)]));
+    const named = new Map(results.map((result) => [keyOf(result), result]));
+    if (this.childElementCount && [...named.keys()].join() === [...this.#drawn.keys()].join()) return;
+    this.#drawn = new Map([...named].map(([key, result]) => [key, this.#drawn.get(key) ?? game(result)]));
     if (results.length === 0) {
-      this.replaceChildren(h("p", { class: "empty" }, "Games that end while this page is open are listed here, with their scores."));
+      this.replaceChildren(h("p", { class: "empty" }, this.empty));
     } else {
       this.#show();
     }
@@ -33,15 +33,20 @@ class ResultList extends HTMLElement {
   }
 }
 
+/** What tells a game from others, and its players' names from earlier ones. @param {Result} result */
+function keyOf({ id, players }) {
+  return JSON.stringify([id, ...players.map(({ name }) => name)]);
+}
+
 /** One game: a head with its name, and a line per player. @param {Result} result */
 function game({ id, title, endedAt, lasted, players, attributions }) {
-  const link = h("a", { href: `#/session/${encodeURIComponent(id)}` }, title);
-  const about = h("span", { class: "about" }, timeOf(endedAt, false), ` · ${clock(lasted)}`);
+  const link = h("a", { href: `/session/${encodeURIComponent(id)}` }, title);
+  const about = h("span", { class: "about" }, dayOf(endedAt), ` · ${clock(lasted)}`);
   return h(
     "tbody",
     {},
     h("tr", { class: "game" }, h("th", { scope: "rowgroup", colspan: 3 }, h("div", {}, link, about))),
-    ...players.map(({ seat, name, score }) =>
+    ...players.map(({ seat, name, user, score }) =>
       h(
         "tr",
         {},
@@ -51,7 +56,7 @@ function game({ id, title, endedAt, lasted, players, attributions }) {
           h(
             "div",
             { class: "player" },
-            h("span", { class: "speaker", "data-seat": seatColour(seat) }, mark(seat), nameOf(name)),
+            h("span", { class: "speaker", "data-seat": seatColour(seat) }, mark(seat), user ? h("a", { class: "to-player", href: `/players/${encodeURIComponent(user)}` }, nameOf(name)) : nameOf(name)),
             attributions.some(({ from, isBreach }) => isBreach && from === seat) && h("span", { class: "breach" }, "breach"),
           ),
         ),

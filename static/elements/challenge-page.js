@@ -1,0 +1,93 @@
+import { arrange, give, h } from "./dom.js";
+import "./board-table.js";
+import "./create-form.js";
+import "./result-list.js";
+import { essay, inline } from "./prose.js";
+import "./session-card.js";
+
+/** @import { Board } from "../boards.js" */
+/** @import { Card, Result } from "../wall.js" */
+/** @import { Words } from "../pages/challenge.js" */
+
+/** <challenge-page>: what a challenge is, who plays it, and a form to play it oneself. Call `introduce`, `show` or `fail`. */
+class ChallengePage extends HTMLElement {
+  /** @type {() => number} */ now = Date.now;
+  /** @type {Map<string, any>} */ #cards = new Map();
+  #parts = {
+    form: /** @type {any} */ (h("create-form")),
+    wall: h("div", { class: "wall" }),
+    board: /** @type {any} */ (h("board-table")),
+    results: /** @type {any} */ (h("result-list")),
+  };
+
+  /** @param {string} type @param {Words} words */
+  introduce(type, words) {
+    const { form, wall, board, results } = this.#parts;
+    form.schema = words.options;
+    results.empty = "No game of this challenge has ended yet.";
+    const seats = words.players === 1 ? "1 player" : `${words.players} players`;
+    this.replaceChildren(
+      h(
+        "header",
+        { class: "challenge-head" },
+        h("a", { class: "back", href: "/" }, "← All challenges"),
+        h("h1", { tabindex: -1 }, words.name),
+        h("p", { class: "lead" }, words.description),
+        h("p", { class: "facts" }, ...factsOf(words, seats).map((fact) => h("span", {}, fact))),
+      ),
+      h(
+        "div",
+        { class: "columns" },
+        h("section", { class: "create", "aria-labelledby": "create" }, h("h2", { id: "create" }, "Play"), form),
+        h(
+          "div",
+          {},
+          h("section", { "aria-labelledby": "prompt" }, h("h2", { id: "prompt" }, "What players are told"), h("div", { class: "prompt", dir: "auto" }, ...essay(words.prompt))),
+          h("section", { "aria-labelledby": "methods" }, h("h2", { id: "methods" }, "Moves"), h("dl", { class: "methods" }, ...(words.methods ?? []).flatMap(method))),
+        ),
+      ),
+      h("section", { "aria-labelledby": "sessions" }, h("h2", { id: "sessions" }, "Live"), wall),
+      h(
+        "div",
+        { class: "columns" },
+        h("section", { "aria-labelledby": "board" }, h("h2", { id: "board" }, "Leaderboard"), board, h("p", { class: "more" }, h("a", { href: `/boards/${encodeURIComponent(type)}` }, "The whole board"))),
+        h("section", { "aria-labelledby": "finished" }, h("h2", { id: "finished" }, "Finished"), results),
+      ),
+    );
+    board.show(null);
+  }
+
+  /** @param {Card[]} all live games @param {Result[]} ended @param {Board | null} board */
+  show(all, ended, board) {
+    this.#parts.board.show(board);
+    this.#cards = new Map(all.map((card) => [card.id, this.#cards.get(card.id) ?? give(/** @type {any} */ (h("session-card")), { now: this.now })]));
+    for (const card of all) this.#cards.get(card.id).card = card;
+    const place = this.#parts.wall;
+    arrange(place, all.length ? [...this.#cards.values()] : [place.querySelector(".empty") ?? h("p", { class: "empty" }, "Nobody plays this right now. Create a session, and hand out its invites.")]);
+    this.#parts.results.results = ended;
+  }
+
+  get form() {
+    return this.#parts.form;
+  }
+
+  /** Nothing can be shown. @param {string} title @param {string} sentence */
+  fail(title, sentence) {
+    this.replaceChildren(h("div", { class: "empty failure", role: "alert" }, h("h1", { tabindex: -1 }, title), h("p", {}, sentence), h("p", {}, h("a", { href: "/" }, "See what can be played"))));
+  }
+}
+
+/** @param {Words} words @param {string} seats */
+function factsOf({ tags = [], utility, security, authors = [] }, seats) {
+  const span = (/** @type {string} */ name, /** @type {[number, number] | undefined} */ range) => range && `${name} ${range[0]} to ${range[1]}`.replaceAll("-", "−");
+  const by = authors.map(({ name }) => name).filter(Boolean).join(", ");
+  return [seats, span("utility", utility), span("security", security), tags.join(", "), by && `by ${by}`].filter((fact) => typeof fact === "string" && fact !== "");
+}
+
+/** A move: what it is called, does and takes. @param {{name: string, description: string, arguments?: Record<string, any>}} method */
+function method({ name, description, arguments: schema }) {
+  const taken = Object.entries(schema?.properties ?? {}).map(([name, part]) => `${name}: ${/** @type {any} */ (part).type ?? "any"}`);
+  return [h("dt", {}, h("code", {}, name), taken.length > 0 && h("span", { class: "about" }, taken.join(", "))), h("dd", {}, ...inline(description))];
+}
+
+customElements.define("challenge-page", ChallengePage);
