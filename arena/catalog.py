@@ -1,30 +1,38 @@
 """Finds challenges and strategies by name: installed ones by entry point, and modules named for a single run."""
 
+import copy
 import hashlib
 import importlib
 import importlib.util
 import inspect
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import yaml
+from pydantic import BaseModel, JsonValue
 
+from arena import config
 from arena.bots import Bot
-from arena.errors import UnknownChallengeType
+from arena.clocks import OPTION, Limits
+from arena.config import ArenaConfig, ScoringConfig
+from arena.errors import CannotStart, Invalid, UnknownChallengeType
+from arena.llm.routes import ModelsConfig
 from arena.models import ChallengeMetadata, Version
-from arena.operator import NoOptions, Operator
-from arena.scoring import GlobalStrategy, ScoringStrategy
+from arena.operator import Operator
+from arena.scoring import GlobalStrategy, Strategy
 
 logger = logging.getLogger(__name__)
 
 CHALLENGES = "arena.challenges"
 STRATEGIES = "arena.scoring_strategies"
+GLOBAL = "global"  # a name that the boards over all challenges have
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,11 @@ class ChallengeType:
     metadata: ChallengeMetadata
     version: Version
 
+    @cached_property
+    def words(self) -> dict[str, Any]:
+        """The metadata as plain data, which is given to every player."""
+        return self.metadata.wire()
+
     @property
     def bots(self) -> dict[str, type[Bot]]:
         """The house bots in the module `bots` beside the rules."""
@@ -45,14 +58,67 @@ class ChallengeType:
         return cast(dict[str, type[Bot]], importlib.import_module(f"{package}.bots").BOTS)
 
 
+class Offer(NamedTuple):
+    """What a new session is made of."""
+
+    kind: ChallengeType
+    options: Mapping[str, JsonValue] | None
+    version: Version
+
+
+class Shelf(Protocol):
+    """Challenges that come and go while the server runs, and of which sessions keep the version they began with."""
+
+    def __contains__(self, name: object) -> bool: ...
+
+    def has(self, name: str, version: Version) -> bool:
+        """Whether the rules of a session are at hand."""
+
+    async def offer(self, name: str, options: Mapping[str, JsonValue] | None) -> Offer:
+        """What a new session is made of."""
+
+    async def fetch(self, name: str, version: Version) -> None:
+        """Get the rules of a session."""
+
+    async def refresh(self) -> None:
+        """Look whether something came or went."""
+
+
 @dataclass
 class Catalog:
     """What this server has to offer, and what it could not load."""
 
     challenges: dict[str, ChallengeType] = field(default_factory=dict)
-    strategies: dict[str, ScoringStrategy] = field(default_factory=dict)
+    strategies: dict[str, Strategy] = field(default_factory=dict)
     global_strategies: dict[str, GlobalStrategy] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)  # by name, and why
+    scoring: ScoringConfig = field(default_factory=ScoringConfig)
+    wishes: dict[str, Mapping[str, JsonValue]] = field(default_factory=dict)  # options in place of challenges' own
+    shelf: Shelf | None = None  # published packs
+    models: ModelsConfig = field(default_factory=ModelsConfig)  # where language models are asked
+
+    async def offer(self, name: str, options: Mapping[str, JsonValue] | None) -> Offer:
+        """What a new session of a challenge is made of."""
+        if self.shelf is not None and (name in self.shelf or name not in self.challenges):
+            return await self.shelf.offer(name, options)
+        kind = self.challenge(name)
+        return Offer(kind, options, kind.version)
+
+    async def fetch(self, name: str, version: Version) -> None:
+        """Have the rules of a session at hand, although another worker may have published them a moment ago."""
+        if self.shelf is not None and not self.shelf.has(name, version):
+            await self.shelf.fetch(name, version)
+
+    async def look_for(self, name: str) -> ChallengeType | None:
+        """The challenge of that name, also if another worker has published it a moment ago."""
+        if self.shelf is not None and name not in self.challenges:
+            await self.shelf.refresh()
+        return self.challenges.get(name)
+
+    def register(self, kind: ChallengeType) -> None:
+        """Offer a challenge from now on; whoever goes through the others meanwhile is not disturbed."""
+        wish = self.wishes.get(kind.name)
+        self.challenges = {**self.challenges, kind.name: with_options(kind, wish) if wish else kind}
 
     def challenge(self, name: str) -> ChallengeType:
         """The challenge of that name."""
@@ -64,15 +130,32 @@ class Catalog:
     def add(self, name: str, plugin: Any) -> None:
         """Take in a plugin, under the name it was registered with."""
         if isinstance(plugin, type) and issubclass(plugin, Operator):
+            if name == GLOBAL:
+                raise ValueError(f"a challenge cannot be called {GLOBAL}, as the boards over all challenges are")
             self.challenges[name] = describe(name, plugin)
             return
         strategy = plugin() if isinstance(plugin, type) else plugin
         if callable(getattr(strategy, "combine", None)):
             self.global_strategies[strategy.name] = strategy
-        elif callable(getattr(strategy, "update", None)):
+        elif callable(getattr(strategy, "update", None)) or callable(getattr(strategy, "fit", None)):
             self.strategies[strategy.name] = strategy
         else:
             raise TypeError(f"{plugin!r} is neither a challenge nor a scoring strategy")
+
+    def configure(self, told: ArenaConfig, quiet: bool = False) -> None:
+        """Offer challenges in the order and with the options of a configuration, and count and judge as it says."""
+        self.scoring, self.models = told.scoring_config(), told.models
+        self.wishes = {wish.name: wish.options for wish in told.challenges if wish.options}
+        for wish in told.challenges:
+            if wish.name in self.challenges and wish.options:
+                self.challenges[wish.name] = with_options(self.challenges[wish.name], wish.options)
+        listed = [wish.name for wish in told.challenges if wish.name in self.challenges]
+        self.challenges = {name: self.challenges[name] for name in dict.fromkeys([*listed, *self.challenges])}
+        if not quiet:
+            for name in sorted({wish.name for wish in told.challenges} - set(self.challenges)):
+                logger.warning("configured challenge is not installed, left out name=%s", name)
+            for name in sorted(self.scoring.names - set(self.strategies)):
+                logger.warning("configured strategy is not installed, left out name=%s", name)
 
     def _try(self, name: str, load: Callable[[], None]) -> None:
         try:
@@ -82,15 +165,35 @@ class Catalog:
             logger.error("plugin does not load name=%s reason=%s", name, self.broken[name])
 
 
-def load(modules: Iterable[str] = ()) -> Catalog:
-    """Everything that is installed, and what the named modules define."""
+def load(modules: Iterable[str] = (), path: Path | None = None) -> Catalog:
+    """Everything that is installed, and what the named modules define, as a file configures it."""
     catalog = Catalog()
     for group in (CHALLENGES, STRATEGIES):
         for point in entry_points(group=group):
             catalog._try(point.name, lambda point=point: catalog.add(point.name, point.load()))  # type: ignore[misc]
     for name in modules:
         catalog._try(name, lambda name=name: _load_module(catalog, name))  # type: ignore[misc]
+    catalog.configure(config.read(path), quiet=path is None)
     return catalog
+
+
+def with_options(challenge: ChallengeType, options: Mapping[str, JsonValue]) -> ChallengeType:
+    """A challenge with other defaults."""
+    base: Any = challenge.operator
+
+    def start(self: Any, given: BaseModel | Mapping[str, Any] | None = None) -> None:
+        base.__init__(self, given if isinstance(given, BaseModel) else {**options, **(given or {})})
+
+    operator = type(base.__name__, (base,), {"__init__": start, "__module__": base.__module__, "__doc__": base.__doc__})
+    try:
+        players = operator().players
+    except Invalid as error:
+        raise CannotStart(f"The configuration of {challenge.name} is not valid: {error}") from None
+    schema = copy.deepcopy(challenge.metadata.options)
+    for name, value in options.items():
+        cast(dict[str, Any], (schema or {}).get("properties", {})).setdefault(name, {})["default"] = value
+    metadata = challenge.metadata.model_copy(update={"players": players, "options": schema})
+    return replace(challenge, operator=operator, metadata=metadata)
 
 
 def describe(name: str, operator: type[Operator[Any, Any]]) -> ChallengeType:
@@ -99,15 +202,28 @@ def describe(name: str, operator: type[Operator[Any, Any]]) -> ChallengeType:
     words = source.with_name("challenge.yaml")
     told = yaml.safe_load(words.read_text(encoding="utf-8")) if words.exists() else _from_docstrings(operator)
     digest = hashlib.sha256(source.read_bytes() + (words.read_bytes() if words.exists() else b""))
+    sample = operator()
     metadata = ChallengeMetadata.model_validate(
         {
             **told,
-            "players": operator().players,
+            "players": sample.players,
             "methods": [action.method.wire() for action in operator.actions.values()],
-            "options": None if operator.options_type is NoOptions else operator.options_type.model_json_schema(),
+            "options": options_schema(operator),
+            "utility": sample.utility,
+            "security": sample.security,
+            "at_limit": str(operator.at_limit),
+            "replayable": operator.replayable,
         }
     )
     return ChallengeType(name, operator, metadata, Version(version=operator.version, content_hash=digest.hexdigest()))
+
+
+def options_schema(operator: type[Operator[Any, Any]]) -> dict[str, Any]:
+    """The schema of the options, with the limits of time that every challenge has."""
+    schema = operator.options_type.model_json_schema()
+    if OPTION not in operator.options_type.model_fields:
+        schema["properties"] = {**schema.get("properties", {}), OPTION: Limits.model_json_schema()}
+    return schema
 
 
 def _from_docstrings(operator: type[Operator[Any, Any]]) -> dict[str, str]:
@@ -129,7 +245,7 @@ def _plugins(module: ModuleType) -> Iterator[type]:
     for member in vars(module).values():
         if not isinstance(member, type) or member.__module__ != module.__name__ or inspect.isabstract(member):
             continue
-        strategy = hasattr(member, "metrics") and (hasattr(member, "update") or hasattr(member, "combine"))
+        strategy = hasattr(member, "metrics") and any(hasattr(member, verb) for verb in ("update", "combine", "fit"))
         if strategy or (issubclass(member, Operator) and member.actions):
             yield member
 

@@ -36,7 +36,8 @@ def _tags() -> Iterator[str]:
     """Random tags, drawn from the system many at a time."""
     while True:
         drawn = os.urandom(512 * TAG // 2).hex()
-        yield from (drawn[at : at + TAG] for at in range(0, len(drawn), TAG))
+        for at in range(0, len(drawn), TAG):
+            yield drawn[at : at + TAG]
 
 
 new_tag = _tags().__next__
@@ -60,7 +61,9 @@ class Entry(NamedTuple):
 
     def fields(self, index: int) -> dict[str, Any]:
         """The message as plain data, whole."""
-        return {**orjson.loads(self.body), "index": index}
+        fields: dict[str, Any] = orjson.loads(self.body)
+        fields["index"] = index
+        return fields
 
     def message(self, index: int) -> ChatMessage:
         """The message, whole."""
@@ -80,7 +83,8 @@ def entry(
     fields: dict[str, Any] = {"channel": channel, "from": sender}
     if to:
         fields["to"] = to
-    fields |= {"content": content, "timestamp": now}
+    fields["content"] = content
+    fields["timestamp"] = now
     if type:
         fields["type"] = type
     return Entry(new_tag(), orjson.dumps(fields))

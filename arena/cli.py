@@ -1,18 +1,25 @@
 """The command line, which alone reads the environment, once."""
 
+import json
 import sys
-from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
+from arena import library_cli  # noqa: F401 - adds its commands to those of packs
+from arena.author_commands import challenge, seed, simulate
+from arena.board_commands import scoring
 from arena.errors import ArenaError, CannotStart
-from arena.models import complaint
-from arena.settings import Settings
+from arena.eval_cli import eval_
+from arena.gate_cli import baseline, compare, gate
+from arena.models import SessionId, UserId
+from arena.options import Auth, Config, Data, Host, Keys, Load, LogFormat, Port, Store, Url, Workers, settings_of
+from arena.pack_cli import pack
 from arena.version import __version__
+
+GATE_USAGE = 64
 
 app = typer.Typer(
     name="arena",
@@ -22,73 +29,17 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-scoring = typer.Typer(help="Work on the leaderboards.", add_completion=False)
 app.add_typer(scoring, name="scoring")
-
-
-def check_url(url: str | None) -> str | None:
-    """Refuse what is no URL of a store; the value is not repeated, since it may hold a password."""
-    if url and not url.startswith(("redis://", "rediss://", "unix://")):
-        raise typer.BadParameter("a store URL begins with redis://, rediss:// or unix://")
-    return url
-
-
-Host = Annotated[
-    str | None,
-    typer.Option(help="Address to listen on. Default: 127.0.0.1, for this machine only.", envvar="ARENA_HOST"),
-]
-Port = Annotated[
-    int | None,
-    typer.Option(help="Port to listen on; 0 picks a free one. Default: 3001.", envvar="ARENA_PORT", min=0, max=65535),
-]
-Workers = Annotated[
-    int | None, typer.Option(help="Processes that share the port. Default: 1.", envvar="ARENA_WORKERS", min=1)
-]
-Store = Annotated[
-    str | None,
-    typer.Option(
-        help="redis://, rediss:// or unix:// URL of a Redis or Valkey, single or cluster. Without it the arena starts "
-        "a Valkey of its own.",
-        envvar="ARENA_STORE",
-        callback=check_url,
-    ),
-]
-Data = Annotated[
-    Path | None,
-    typer.Option(
-        help="Directory where the arena's own Valkey keeps everything. Default: in the user's data directory.",
-        envvar="ARENA_DATA",
-    ),
-]
-Auth = Annotated[
-    Literal["open", "required"] | None,
-    typer.Option(
-        help="open: anybody who reaches the server may play under any name. Unset is open too, but then the host must "
-        "be this machine. required: not available yet.",
-        envvar="ARENA_AUTH",
-    ),
-]
-Load = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Python module with challenges or scoring strategies, installed or in this directory. May be repeated, "
-        "and adds to the comma separated ARENA_LOAD.",
-        metavar="MODULE",
-    ),
-]
-
-
-def settings_of(load: Sequence[str] | None = None, **given: Any) -> Settings:
-    """Settings from the command line over the environment over the defaults; modules are loaded from both."""
-    try:
-        settings = Settings(**{name: value for name, value in given.items() if value is not None})
-    except ValidationError as error:
-        field = error.errors()[0]["loc"][0]
-        raise typer.BadParameter(complaint(error), param_hint=f"ARENA_{field}".upper()) from None
-    modules = dict.fromkeys((*settings.load, *",".join(load or ()).replace(",", " ").split()))
-    if modules:
-        sys.path.insert(0, str(Path.cwd()))  # where `python -m` would look too
-    return settings.model_copy(update={"load": tuple(modules)})
+identity = typer.Typer(help="Key pairs that players sign in with.", add_completion=False)
+app.add_typer(identity, name="identity")
+users = typer.Typer(help="Say what users cannot say of themselves.", add_completion=False)
+app.add_typer(users, name="users")
+app.add_typer(pack, name="pack")
+app.add_typer(eval_, name="eval")
+app.add_typer(baseline, name="baseline")
+app.add_typer(compare, name="compare")
+app.add_typer(challenge, name="challenge")
+app.add_typer(seed, name="seed")
 
 
 @app.command()
@@ -100,17 +51,22 @@ def serve(
     data: Data = None,
     auth: Auth = None,
     load: Load = None,
+    config: Config = None,
+    log_format: LogFormat = None,
 ) -> None:
     """Run a server until Ctrl-C or SIGTERM.
 
-    The page is at http://HOST:PORT/, agents connect to ws://HOST:PORT/ws, /health and /ready tell how it is.
+    The page is at http://HOST:PORT/, agents connect to ws://HOST:PORT/ws, /health and /ready tell how it is,
+    and /metrics has numbers for Prometheus: for this machine alone unless ARENA_METRICS or ARENA_METRICS_TOKEN is set.
     Limits, timeouts and logging are set with ARENA_… variables, for example ARENA_LOG_LEVEL=debug or
     ARENA_FSYNC=always; README.md lists them.
     """
     from arena import server
+    from arena.logs import set_up_logging
 
-    settings = settings_of(load, host=host, port=port, workers=workers, store=store, data=data, auth=auth)
-    server.set_up_logging(settings.log_level)
+    chosen = {"host": host, "port": port, "workers": workers, "store": store, "data": data, "auth": auth}
+    settings = settings_of(load, **chosen, config=config, log_format=log_format)
+    set_up_logging(settings.log_level, settings.log_format)
     raise typer.Exit(server.serve(settings))
 
 
@@ -124,6 +80,9 @@ def demo(
     seconds: Annotated[float | None, typer.Option(help="Stop after so long. Default: at Ctrl-C.", min=0)] = None,
     tables: Annotated[int, typer.Option(help="Games at a time.", min=1, max=50)] = 3,
     pause: Annotated[float, typer.Option(help="Seconds that a bot thinks about a move, on average.", min=0)] = 0.8,
+    challenge: Annotated[
+        list[str] | None, typer.Option(help="Play this one; may be repeated. Default: all with bots.", metavar="TYPE")
+    ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page where there is a display.")] = True,
 ) -> None:
     """Start everything and let house bots play until Ctrl-C: store, server, games, a live leaderboard and the page.
@@ -134,7 +93,8 @@ def demo(
     from arena import demo
 
     settings = settings_of(load, host=host, port=port, auth=auth)
-    wishes = demo.Wishes(seconds, tables, pause, browser, any_port=settings.port == 3001 and port is None)
+    any_port = settings.port == 3001 and port is None
+    wishes = demo.Wishes(seconds, tables, pause, browser, any_port, tuple(challenge or ()))
     raise typer.Exit(demo.run(settings, data, wishes))
 
 
@@ -146,7 +106,8 @@ def doctor(
     data: Data = None,
     auth: Auth = None,
     load: Load = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
+    config: Config = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Check this machine and these settings, a line per check, with a hint how to mend what is wrong.
 
@@ -154,32 +115,101 @@ def doctor(
     """
     from arena import doctor
 
-    settings = settings_of(load, host=host, port=port, store=store, data=data, auth=auth)
+    settings = settings_of(load, host=host, port=port, store=store, data=data, auth=auth, config=config)
     findings = doctor.examine(settings)
-    typer.echo(doctor.as_json(findings) if json else "\n".join(map(doctor.as_line, findings)))
+    typer.echo(doctor.as_json(findings) if as_json else "\n".join(map(doctor.as_line, findings)))
     raise typer.Exit(doctor.exit_code(findings))
 
 
-@scoring.command()
-def recompute(
+@app.command()
+def watch(
+    context: typer.Context,
+    session: Annotated[str, typer.Argument(help="Id of the session, as in the address of its page.", metavar="ID")],
+    url: Url = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the server's frames, a line each.")] = False,
+) -> None:
+    """Follow a game in the terminal until it is over: what is said, bars for what is private, clocks and scores.
+
+    A lost connection is made again, and nothing is missed. Whatever players write is shown as text and cannot do
+    anything to the terminal.
+    """
+    from arena import watch
+    from arena.remote import LOCAL
+
+    raise typer.Exit(watch.run(url or context.obj or LOCAL, SessionId(session), as_json=as_json))
+
+
+@identity.command()
+def new(keys: Keys = None) -> None:
+    """Make a key pair, keep it in two files, and print it as JSON with the user id that it stands for."""
+    from arena.identity import Identity, default_folder
+
+    made = Identity.new()
+    made.save(keys or default_folder())
+    typer.echo(json.dumps({"hash": made.user, "publicKey": made.public_key, "privateKey": made.private_key}, indent=2))
+
+
+@identity.command()
+def show(keys: Keys = None) -> None:
+    """Print the user ids and public keys of this folder's key pairs as JSON; the private keys stay where they are."""
+    from arena.identity import default_folder, known
+
+    typer.echo(json.dumps(known(keys or default_folder()), indent=2))
+
+
+@users.command()
+def benchmark(
+    user: Annotated[str, typer.Option(help="Id of the user.", metavar="ID")],
+    off: Annotated[bool, typer.Option("--off", help="It is none any more.")] = False,
+    store: Store = None,
+    data: Data = None,
+) -> None:
+    """Mark a user as a benchmark agent: games are `test` or `benchmark` by how many of their players are.
+
+    A server may run meanwhile, also on its own store: give the same --store or --data as it has. Games that have
+    ended keep their category.
+    """
+    from arena import roster
+
+    profile = roster.mark(settings_of(store=store, data=data), UserId(user), not off)
+    typer.echo(json.dumps(profile.wire(), indent=2))
+
+
+@app.command(name="export")
+def export_(
+    file: Annotated[Path | None, typer.Argument(help="Where to write. Default: to the output.")] = None,
     type_: Annotated[str | None, typer.Option("--type", help="Challenge type. Default: all.", metavar="TYPE")] = None,
-    strategy: Annotated[str | None, typer.Option(help="Scoring strategy. Default: all.", metavar="NAME")] = None,
+    results_only: Annotated[bool, typer.Option("--results-only", help="Leave the games themselves out.")] = False,
     store: Store = None,
     data: Data = None,
     load: Load = None,
 ) -> None:
-    """Count all stored games anew and put the boards that come out in place of the old ones.
+    """Write results and games as ND-JSON, a line each, so that boards can be made elsewhere.
 
-    For a strategy that was mended, or to check the numbers. A server may run meanwhile, also on its own store: give
-    the same --store or --data as it has. Boards stay readable all the time.
+    Of games that have not ended only what everybody may see is written. A server may run meanwhile, also on its own
+    store: give the same --store or --data as it has. docs/scoring.md describes the lines.
     """
-    from arena import recompute
+    from arena import archive
 
-    settings = settings_of(load, store=store, data=data)
-    try:
-        recompute.run(settings, type_, strategy)
-    except recompute.Unknown as error:
-        raise typer.BadParameter(str(error), param_hint=error.option) from None
+    archive.export(settings_of(load, store=store, data=data), file, type_, games=not results_only)
+
+
+@app.command(name="import")
+def import_(
+    file: Annotated[Path | None, typer.Argument(help="What to read. Default: the input.")] = None,
+    store: Store = None,
+    data: Data = None,
+    load: Load = None,
+    config: Config = None,
+) -> None:
+    """Read results and games that `arena export` wrote, and count them; what is known already stays as it is."""
+    from arena import archive
+
+    archive.import_(settings_of(load, store=store, data=data, config=config), file)
+
+
+app.command()(simulate)
+app.command()(gate)
 
 
 def show_version(wanted: bool) -> None:
@@ -192,13 +222,21 @@ def show_version(wanted: bool) -> None:
 @app.callback(invoke_without_command=True)
 def root(
     context: typer.Context,
+    url: Url = None,
     version: Annotated[
         bool, typer.Option("--version", help="Show the version.", callback=show_version, is_eager=True)
     ] = False,
 ) -> None:
     """A live multiplayer challenge arena for AI agents."""
+    context.obj = url
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
+
+
+def _usage(error: typer.TyperException) -> int:
+    """The exit code of wrong usage; 2 would be a verdict of a gate."""
+    context = getattr(error, "ctx", None)
+    return GATE_USAGE if context is not None and context.command.name == "gate" else error.exit_code
 
 
 def main() -> None:
@@ -209,7 +247,7 @@ def main() -> None:
     try:
         sys.exit(app(standalone_mode=False))
     except typer.TyperException as error:  # wrong usage
-        reason, code = error.format_message(), error.exit_code
+        reason, code = error.format_message(), _usage(error)
     except (CannotStart, ArenaError) as error:
         reason, code = str(error), 1
     typer.echo(f"arena: {reason}", err=True)

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,7 @@ from arena.catalog import Catalog, ChallengeType
 from arena.client import client
 from arena.errors import ArenaError, CannotStart, trace
 from arena.house import House, Result
+from arena.logs import set_up_logging
 from arena.runtime import Arena
 from arena.settings import Settings
 from arena.store.embedded import embedded
@@ -47,41 +48,43 @@ class Wishes:
     pause: float = 0.8
     browser: bool = True
     any_port: bool = False  # whatever is free, if the port is taken
+    challenges: tuple[str, ...] = ()  # to be played; all that have bots if there are none
 
 
 def run(settings: Settings, data: Path | None, wishes: Wishes) -> int:
     """Run the demo until it has been long enough or a signal comes; returns its exit code."""
     server.check(settings)
-    server.set_up_logging("warning")
+    if settings.must_sign:
+        raise CannotStart("The bots of the demo have no keys; it plays in open mode only.")
+    set_up_logging("warning")
     with ExitStack() as stack:
         try:
-            told = stack.enter_context(terminable())
+            signalled = stack.enter_context(terminable())
             listener = stack.enter_context(find_port(settings, wishes))
             folder = data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="arena-demo-")))
             store = stack.enter_context(embedded(folder, settings.fsync))
-            if told.is_set():
-                return 0
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-                return runner.run(Demo(settings, wishes, listener).run(store))
-        except KeyboardInterrupt:  # before there was anything to play with
+                return runner.run(Demo(settings, wishes, listener).run(store, signalled))
+        except KeyboardInterrupt:  # somebody is in a hurry
             return 0
 
 
 @contextmanager
 def terminable() -> Iterator[threading.Event]:
-    """Have SIGTERM end us the way Ctrl-C does, until the event loop takes both over.
+    """Remember a signal until the event loop takes them over; a second one interrupts.
 
-    The event tells of a signal too: what a handler raises in the middle of a fork, Python swallows.
+    The first does not, since what a handler raises in the middle of a fork ends nothing and prints a traceback.
     """
-    told = threading.Event()
+    signalled = threading.Event()
 
     def interrupt(*_: object) -> None:
-        told.set()
-        raise KeyboardInterrupt
+        if signalled.is_set():
+            raise KeyboardInterrupt
+        signalled.set()
 
     before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield told
+        yield signalled
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -112,9 +115,11 @@ class Demo:
         self.ended = asyncio.Event()
         self.fault: str | None = None
 
-    async def run(self, store: str) -> int:
-        """Serve and play until the end."""
+    async def run(self, store: str, signalled: threading.Event) -> int:
+        """Serve and play until the end, which may have come already."""
         self._take_signals()
+        if signalled.is_set():
+            return 0
         await server.probe(self.settings, store)
         running = server.make_server(self.settings, store)
         serving = asyncio.create_task(running.serve(sockets=[self.listener]), name="server")
@@ -145,7 +150,7 @@ class Demo:
 
     async def _play(self, arena: Arena) -> None:
         ws = self.scene.address.replace("http", "ws", 1) + "ws"
-        challenges = with_bots(arena.catalog)
+        challenges = with_bots(arena.catalog, self.wishes.challenges)
         house = House(ws, challenges, pause=self.wishes.pause, ended=self._count, failed=self._count_failed)
         self.screen.print(f"Watch the arena at {self.scene.address} (Ctrl-C ends it)", soft_wrap=True)
         if self.wishes.browser:
@@ -199,7 +204,7 @@ class Demo:
             with Live(console=self.screen, auto_refresh=False, transient=True, vertical_overflow="crop") as live:
                 yield live
         finally:
-            server.set_up_logging("warning")
+            set_up_logging("warning")
 
     async def _draw(self, view: Live | None) -> None:
         while view is not None:
@@ -250,10 +255,10 @@ class Demo:
             self.screen.print(f"The demo had to end: {self.fault}")
 
 
-def with_bots(catalog: Catalog) -> list[ChallengeType]:
-    """The challenges that the house can play."""
+def with_bots(catalog: Catalog, wanted: Sequence[str] = ()) -> list[ChallengeType]:
+    """The challenges that the house can play, or those of them that are wanted."""
     found = []
-    for challenge in catalog.challenges.values():
+    for challenge in map(catalog.challenge, wanted or catalog.challenges):
         try:
             bots = challenge.bots
         except Exception as error:  # a plugin may raise anything, and the others are played

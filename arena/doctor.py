@@ -1,6 +1,7 @@
 """Doctor: whether this machine, these settings and their store will do; looks at everything and changes nothing."""
 
 import asyncio
+import ipaddress
 import json
 import logging
 import os
@@ -12,14 +13,19 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import typer
 
-from arena import catalog, client, server, supervisor
+from arena import catalog, client, config, server, supervisor
 from arena.errors import ArenaError, CannotStart
-from arena.settings import Settings
-from arena.store import embedded, keys
+from arena.llm.routes import Route
+from arena.packs.sandbox.choice import providers
+from arena.packs.sandbox.provider import NoSandbox
+from arena.settings import UNIX, Settings, is_loopback
+from arena.store import keys
 from arena.store.nodes import Nodes
+from arena.store.program import binary
 from arena.terminal import harmless
 
 FILES = 4096  # open files: every connection is one
@@ -71,6 +77,8 @@ def examine(settings: Settings) -> list[Finding]:
         "store": lambda: asyncio.run(_all(remote(settings.store))) if settings.store else own(settings),
         "port": lambda: port(settings),
         "plugins": lambda: plugins(settings),
+        "models": lambda: models(settings),
+        "sandbox": lambda: asyncio.run(_all(sandboxes(settings))),
         "system": lambda: system(own_store=settings.store is None),
     }
     findings: list[Finding] = []
@@ -117,12 +125,38 @@ def permitted(settings: Settings) -> Iterator[Finding]:
         yield fail("settings", str(reason), "the server would not start")
     else:
         yield ok("settings", f"host {settings.host}, port {settings.port}, workers {settings.workers}")
+    yield readers(settings)
+    yield from believed(settings)
+
+
+def readers(settings: Settings) -> Finding:
+    """Who may read the metrics."""
+    if settings.metrics == "off":
+        return ok("metrics", "off")
+    if settings.metrics_token:
+        return ok("metrics", "for whoever shows the token")
+    if settings.metrics is None:
+        return ok("metrics", "for this machine" if is_loopback(settings.host) else "off, since others reach this host")
+    if is_loopback(settings.host):
+        return ok("metrics", "on")
+    return warn("metrics", "whoever reaches the server may read them", "set ARENA_METRICS_TOKEN")
+
+
+def believed(settings: Settings) -> Iterator[Finding]:
+    """Whose word about a client's address is taken."""
+    for network in settings.trusted_proxies:
+        if network != UNIX and ipaddress.ip_network(network).prefixlen == 0:
+            hint = "name your proxies in ARENA_TRUSTED_PROXIES, or anybody has any address it likes"
+            yield warn("proxies", f"{network} is everybody", hint)
+            return
+    if settings.trusted_proxies:
+        yield ok("proxies", f"{settings.proxy_header} of {', '.join(settings.trusted_proxies)} is believed")
 
 
 def own(settings: Settings) -> Iterator[Finding]:
     """The store that a server starts by itself: its program, its directory, and whether it runs."""
     try:
-        program = embedded.binary()
+        program = binary()
     except CannotStart as reason:
         yield fail("store", str(reason), "see above")
     else:
@@ -241,7 +275,11 @@ async def _who_listens(settings: Settings) -> str | None:
 
 def plugins(settings: Settings) -> Iterator[Finding]:
     """What loads and what does not."""
-    found = catalog.load(settings.load)
+    try:
+        found = catalog.load(settings.load, settings.config)
+    except CannotStart as error:
+        yield fail("configuration", str(error), "mend the file, or start without --config")
+        found = catalog.load(settings.load)
     for kind, names in {
         "challenges": [f"{name} ({_bots(c)})" for name, c in found.challenges.items()],
         "strategies": [*found.strategies, *found.global_strategies],
@@ -257,6 +295,49 @@ def _bots(challenge: catalog.ChallengeType) -> str:
         return f"bots: {', '.join(challenge.bots) or 'none'}"
     except Exception as error:  # a plugin may raise anything
         return f"bots do not load: {type(error).__name__}"
+
+
+async def sandboxes(settings: Settings) -> AsyncIterator[Finding]:
+    """Where the tools of challenge packs would run."""
+    wanted = providers(settings)
+    if not wanted:
+        yield ok("sandbox", "off: native challenge packs are refused")
+        return
+    works = False
+    for provider in wanted:
+        try:
+            yield ok("sandbox", f"{provider.name}{' works too' if works else ''}: {await provider.probe()}")
+            works = True
+        except NoSandbox as reason:
+            if not works and provider is wanted[-1]:
+                hint = (
+                    "native challenge packs are refused; install bubblewrap, or set ARENA_SANDBOX=none if you have none"
+                )
+                yield warn("sandbox", str(reason), hint)
+            elif not works:
+                yield warn("sandbox", str(reason), "the next one is tried")
+
+
+def models(settings: Settings) -> Iterator[Finding]:
+    """Which language models can be asked; nobody is asked now, for that costs money."""
+    try:
+        told = config.read(settings.config).models
+    except CannotStart:
+        return  # a finding already
+    if not told.routes:
+        yield ok("models", "no routes: judges and simulated users that need one are unavailable")
+    for route in told.routes:
+        yield _route(route)
+
+
+def _route(route: Route) -> Finding:
+    shown = f"{route.match} by {route.address}"
+    if route.key_env and not os.environ.get(route.key_env):
+        return warn("models", f"{shown}: {route.key_env} is not set", "put the key into that variable")
+    address = urlsplit(route.address)
+    if route.key_env and address.scheme == "http" and not is_loopback(address.hostname or ""):
+        return warn("models", f"{shown}: the key goes there in the clear", "use https")
+    return ok("models", shown)
 
 
 def system(*, own_store: bool) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine
 
 from arena.errors import ArenaError, trace
+from arena.store.nodes import heed_cancellation
 
 logger = logging.getLogger(__name__)
 
@@ -16,6 +17,7 @@ async def again(name: str, pause: float, work: Callable[[], Awaitable[object]]) 
     """Do something for ever, with a pause in between."""
     while True:
         fine = await attempt(name, work())
+        heed_cancellation()
         await asyncio.sleep(pause if fine else max(pause, AFTER_FAULT))
 
 

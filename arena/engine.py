@@ -1,21 +1,21 @@
 """Engine: load, play, commit. Where the rules meet the store, whatever door a wish came in by."""
 
-import asyncio
 import logging
-import secrets
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 
 from arena import chat, turn
-from arena.catalog import Catalog
+from arena.catalog import Catalog, ChallengeType
 from arena.clock import Clock
+from arena.deals import Deal, draw
 from arena.errors import (
     ArenaError,
+    GameNotRunning,
     Internal,
+    Invalid,
     InviteNotFound,
     NotFound,
     PlayerNotFound,
@@ -24,16 +24,19 @@ from arena.errors import (
     TooLarge,
     trace,
 )
-from arena.models import ChallengeMetadata, Invite, Millis, Seat, SessionId, Status, UserId
+from arena.lanes import Lanes
+from arena.models import PLAYER, Invite, Millis, Seat, SessionId, Status, UserId
 from arena.operator import Operator
 from arena.outbox import Outbox
-from arena.session import Act, Expire, Finish, Header, Input, Join, Session, commit_to
+from arena.pairs import Pairs
+from arena.session import Act, Expire, Finish, Header, Input, Join, Knock, Session, Vote, commit_to
 from arena.settings import Settings
 from arena.store import keys
 from arena.store.index import Index
-from arena.store.sessions import Committed, Conflict, Key, Sessions, request_key
+from arena.store.sessions import NO_DIGEST, Committed, Conflict, Key, Sessions, request_key
 from arena.turn import Turn
 from arena.version import __version__
+from arena.workbench import Parts
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +50,7 @@ class Joined(NamedTuple):
 
     session: SessionId
     seat: Seat
-    metadata: ChallengeMetadata
+    kind: ChallengeType
 
 
 class Engine:
@@ -62,10 +65,15 @@ class Engine:
         self.catalog = catalog
         self.clock = clock
         self.settings = settings
+        self.parts = Parts()  # what this server lends to jobs
+        self.pairs = Pairs(self)
         self._hot: OrderedDict[SessionId, Session] = OrderedDict()
         self._operators: dict[tuple[str, str], Operator[Any, Any]] = {}
-        self._locks: dict[SessionId, tuple[asyncio.Lock, int]] = {}
+        self._lanes = Lanes()  # one at a time per session within this worker; between workers the tag decides
         self.touched: Callable[[SessionId], None] = lambda id_: None  # told when something was said or done
+        self.acted: Callable[[], None] = lambda: None  # told of every move
+        self.talked: Callable[[], None] = lambda: None  # told of every message of a player
+        self.raced: Callable[[], None] = lambda: None  # told of every commit that lost a race
 
     async def create(
         self,
@@ -74,63 +82,91 @@ class Engine:
         *,
         private: bool = False,
         origin: str | None = None,
+        deal: Deal | None = None,
+        id_: SessionId | None = None,
     ) -> Session:
         """Open a new session, with one invite per seat."""
-        kind = self.catalog.challenge(type)
+        deal = deal or draw()
+        id_ = id_ or keys.new_session_id()
+        kind, options, version = await self.catalog.offer(type, options)
         operator = kind.operator(options)
-        limit = self.settings.limit_open_sessions_per_address
-        if origin and limit and await self.index.open_of(origin) >= limit:
-            raise RateLimited("Too many of your sessions wait for players.", self.settings.open_seconds)
-        id_, secret, seed = keys.new_session_id(), secrets.token_hex(32), secrets.token_hex(16)
-        canonical = operator.options.model_dump(mode="json", by_alias=True)
+        if reason := operator.lacks(self.parts):
+            raise Refused("CANNOT_PLAY", f"This cannot be played here: {reason}.")
+        await self.check_waiting(origin)
+        canonical = operator.canonical
         header = Header(
             id=id_,
             type=type,
             name=kind.metadata.name,
             created_at=self.clock.now(),
-            invites=[keys.new_invite(id_) for _ in range(operator.players)],
+            invites=[keys.new_invite(id_) for _ in operator.roles()],
+            roles=told_roles(operator),
             options=canonical,
             private=private,
-            secret=secret,
-            seed=seed,
-            commitment=commit_to(secret, seed, type, kind.version, canonical),
-            version=kind.version,
+            secret=deal.secret,
+            seed=deal.seed,
+            seeded=deal.seeded,
+            ranked=deal.ranked,
+            pair=deal.pair,
+            twins=list(deal.twins),
+            swap=deal.swap,
+            commitment=commit_to(deal.secret, deal.seed, type, version, canonical),
+            version=version,
             arena=__version__,
             origin=origin,
         )
-        with guarded(type):
+        try:
             session = turn.open_session(header, operator)
+        except Exception as error:
+            raise told(type, error) from None
         session = Session(session.header, session.standing, session.game, tag=chat.new_tag())
         committed = await self.sessions.create(session, request_key("", None), self.due(session))
         self._keep(session)
         await self.outbox.tell(session.id, committed.posted, self.settings.fold_wait_seconds)
         return session
 
-    async def join(self, invite: Invite, user: UserId | None = None, key: str | None = None) -> Joined:
-        """Take the seat of an invite."""
-        id_ = await self.session_of(invite)
+    async def check_waiting(self, origin: str | None, more: int = 1) -> None:
+        """Refuse more sessions of somebody who has enough that wait for players."""
+        limit = self.settings.limit_open_sessions_per_address
+        if origin and limit and await self.index.open_of(origin) + more > limit:
+            raise RateLimited("Too many of your sessions wait for players.", self.settings.open_seconds)
+
+    async def join(
+        self, invite: Invite, user: UserId | None = None, key: str | None = None, id_: SessionId | None = None
+    ) -> Joined:
+        """Take the seat of an invite; whoever knows its session may say so."""
+        id_ = id_ or await self.session_of(invite)
         made = request_key(invite, key, "join", user)
-        committed = await self._play(
-            id_, made, lambda session, now: Join(invite=invite, user=user, at=now), lambda made: {"seat": made.seat}
-        )
-        session = await self.get(id_)
-        return Joined(id_, committed.answer["seat"], self.catalog.challenge(session.header.type).metadata)
+
+        def sit(session: Session, now: Millis) -> Join:
+            return Join(invite=invite, user=user, at=now)
+
+        committed = await self._play(id_, made, sit, lambda made: {"seat": made.seat})
+        session = committed.session or await self.get(id_)
+        return Joined(id_, committed.answer["seat"], self.catalog.challenge(session.header.type))
 
     async def act(
-        self, id_: SessionId, player: Invite, type: str, content: str, key: str | None = None
+        self, id_: SessionId, player: Invite, type: str, content: str, key: str | None = None, *, knock: bool = False
     ) -> dict[str, Any]:
-        """Make a move for a seated player; a refused one raises, now and whenever its key comes again."""
-        self._check_content(content)
+        """Make a move for a seated player; a refused one raises, now and whenever its key comes again.
+
+        With `knock`, a move while no game is on is not refused: the operator answers it in its channel.
+        """
+        self.check_content(content)
         made = request_key(player, key, "message", type, content)
 
-        def move(session: Session, now: Millis) -> Act:
+        def move(session: Session, now: Millis) -> Act | Knock:
             seat = session.seat_of(player)
+            knocks = knock and session.standing.status is not Status.ACTIVE
+            if seat is None and knocks:
+                raise GameNotRunning("The game is not running.")
             if seat is None:
                 raise PlayerNotFound("You have no seat in this session.")
             self._check_room(session, seat)
-            return Act(seat=seat, type=type, content=content, at=now)
+            return (Knock if knocks else Act)(seat=seat, type=type, content=content, at=now)
 
         committed = await self._play(id_, made, move, _answer)
+        self.acted()
         if "error" in committed.answer:
             raise Refused(committed.answer["code"], committed.answer["error"])
         return committed.answer
@@ -139,15 +175,21 @@ class Engine:
         self, id_: SessionId, player: Invite, content: str, to: str | None = None, key: str | None = None
     ) -> int:
         """Say something in the players' channel of a session; operators do not hear it."""
-        self._check_content(content)
+        self.check_content(content)
         now = self.clock.now()
         entry = chat.entry(chat.player_channel(id_), player, content, now, to=to)
         grace = round(self.settings.chat_after_end_seconds * 1000)
         limits = (self.settings.limit_channel_messages, self.settings.limit_channel_bytes, grace)
         made = request_key(player, key, "chat", content, to)
         index = await self.sessions.talk(id_, player, entry, made, now, limits)
+        self.talked()
         self.touched(id_)
         return index
+
+    async def vote(self, id_: SessionId, voter: str, ballot: str, choice: str, key: str | None = None) -> None:
+        """Take the vote of somebody without a seat."""
+        made = request_key(f"v:{voter}", key, "vote", ballot, choice)
+        await self._play(id_, made, lambda _, now: Vote(voter=voter, ballot=ballot, choice=choice, at=now), _answer)
 
     async def finish(self, id_: SessionId, job: str, result: JsonValue, failed: str | None = None) -> None:
         """Hand a job's result to the session that waits for it; one that does not wait any more ignores it."""
@@ -158,9 +200,13 @@ class Engine:
             return Finish(id=job, result=result, failed=failed, at=now)
 
         try:
-            await self._play(id_, Key(f"j:{job}", "0" * 32), hand_in, lambda made: {})
+            await self._play(id_, Key(f"j:{job}", NO_DIGEST), hand_in, lambda made: {})
         except NotFound:
             logger.info("job result came too late job=%s", job)
+
+    async def put(self, id_: SessionId, key: Key, make: Callable[[Session, Millis], Input]) -> None:
+        """Have something happen to a session that no player asked for."""
+        await self._play(id_, key, make, lambda made: {})
 
     async def session_of(self, invite: str) -> SessionId:
         """The session that an invite is for."""
@@ -183,6 +229,18 @@ class Engine:
         hot = self._hot.get(id_)
         return hot if hot is not None and hot.tag == tag else await self.get(id_)
 
+    def seen(self, id_: SessionId) -> Session | None:
+        """A session as this worker saw it last, if it remembers."""
+        return self._hot.get(id_)
+
+    async def recall(self, id_: SessionId) -> Session:
+        """A session as this worker saw it last, which may be a while ago."""
+        return self._hot.get(id_) or await self.get(id_)
+
+    def drop(self, id_: SessionId) -> None:
+        """Do not trust what was loaded of a session."""
+        self._hot.pop(id_, None)
+
     def forget(self) -> None:
         """Trust nothing that was loaded so far: the store may have lost the end of its history."""
         self._hot.clear()
@@ -200,22 +258,29 @@ class Engine:
 
     async def wake(self, id_: SessionId) -> None:
         """Look at a session whose time has come: fire its deadlines, or remove it."""
-        async with self._alone(id_):
-            session = await self.sessions.load(id_)
-            if session is None:
-                await self.sessions.settle(id_, "", None)
+        await self._lanes.enter(id_)
+        try:
+            await self._wake(id_)
+        finally:
+            self._lanes.leave(id_)
+
+    async def _wake(self, id_: SessionId) -> None:
+        session = await self.sessions.load(id_)
+        if session is None:
+            await self.sessions.settle(id_, "", None)
+            return
+        await self.catalog.fetch(session.header.type, session.header.version)
+        now = self.clock.now()
+        moment = self.due(session)
+        try:
+            if session.standing.status is Status.ACTIVE:
+                session = await self._fire(session, now)
+            elif moment is not None and moment <= now:
+                await self._remove(session, now)
                 return
-            now = self.clock.now()
-            moment = self.due(session)
-            try:
-                if session.standing.status is Status.ACTIVE:
-                    session = await self._fire(session, now)
-                elif moment is not None and moment <= now:
-                    await self._remove(session, now)
-                    return
-            except Conflict:
-                return
-            await self.sessions.settle(id_, session.tag, self.due(session))
+        except Conflict:
+            return
+        await self.sessions.settle(id_, session.tag, self.due(session))
 
     async def _remove(self, session: Session, now: Millis) -> None:
         posted = await self.sessions.remove(session, now)
@@ -230,40 +295,54 @@ class Engine:
         make: Callable[[Session, Millis], Input],
         answer: Callable[[Turn], dict[str, Any]],
     ) -> Committed:
-        """Apply an input and commit it, again if somebody else came first."""
-        async with self._alone(id_):
-            for _ in range(TRIES):
-                hot = self._hot.get(id_)
-                session = hot or await self.get(id_)
-                try:
-                    session = await self._fire(session, self.clock.now())
-                    change = make(session, self.clock.now())
-                    made = self._apply(session, change)
-                    committed = await self._commit(made, key, answer(made))
-                except Conflict:
-                    self._hot.pop(id_, None)
-                    continue
-                except (Refused, NotFound, TooLarge, Internal):
-                    # What we know may be old, and the key may have been answered long ago.
-                    stored = await self.sessions.answer(id_, key)
-                    if stored is not None:
-                        return Committed(stored, None, ())
-                    if hot is None or (await self.get(id_)).tag == hot.tag:
-                        raise
-                    continue
-                break
-            else:
-                raise RateLimited("This session is very busy; try again.", 0.1)
-        await self.outbox.tell(id_, committed.posted, self.settings.fold_wait_seconds)
+        """Carry out an input when it is its turn, and tell whom it concerns."""
+        await self._lanes.enter(id_)
+        try:
+            committed = await self._insist(id_, key, make, answer)
+        finally:
+            self._lanes.leave(id_)
+        if committed.posted:
+            await self.outbox.tell(id_, committed.posted, self.settings.fold_wait_seconds)
         return committed
 
+    async def _insist(
+        self,
+        id_: SessionId,
+        key: Key,
+        make: Callable[[Session, Millis], Input],
+        answer: Callable[[Turn], dict[str, Any]],
+    ) -> Committed:
+        """Apply an input and commit it, again if somebody else came first."""
+        for _ in range(TRIES):
+            hot = self._hot.get(id_)
+            session = hot or await self.get(id_)
+            await self.catalog.fetch(session.header.type, session.header.version)
+            try:
+                now = self.clock.now()
+                if session.standing.deadlines:
+                    session = await self._fire(session, now)
+                made = self._apply(session, make(session, now))
+                return await self._commit(made, key, answer(made))
+            except Conflict:
+                self.raced()
+                self._hot.pop(id_, None)
+            except (Refused, NotFound, Invalid, TooLarge, Internal):
+                # What we know may be old, and the key may have been answered long ago.
+                stored = await self.sessions.answer(id_, key)
+                if stored is not None:
+                    return Committed(stored, None, ())
+                if hot is None or (await self.get(id_)).tag == hot.tag:
+                    raise
+        raise RateLimited("This session is very busy; try again.", 0.1)
+
     async def _commit(self, made: Turn, key: Key, answer: dict[str, Any]) -> Committed:
-        session = made.session
-        if made.standing.status is Status.ENDED and session.standing.status is not Status.ENDED:
+        before = made.session
+        if made.standing.status is Status.ENDED and before.standing.status is not Status.ENDED:
             turn.categorise(made, await self.sessions.profiles(made.standing.player_identities.values()))
-        committed = await self.sessions.commit(made, key, answer, self.due(turn.after(made, "")))
+        session = turn.after(made, chat.new_tag())
+        committed = await self.sessions.commit(made, session, key, answer, self.due(session))
         if committed.session is not None:
-            self._keep(committed.session)
+            self._keep(session)
             self.touched(session.id)
         else:
             self._hot.pop(session.id, None)
@@ -274,15 +353,17 @@ class Engine:
         while (due := session.due) is not None and due[1] <= now:
             name, moment = due
             made = self._apply(session, Expire(name=name, at=moment))
-            key = Key(f"d:{session.version}:{name}", "0" * 32)
+            key = Key(f"d:{session.version}:{name}", NO_DIGEST)
             committed = await self._commit(made, key, {})
             await self.outbox.tell(session.id, committed.posted, 0)
             session = committed.session or await self.get(session.id)
         return session
 
     def _apply(self, session: Session, change: Input) -> Turn:
-        with guarded(session.header.type):
+        try:
             made = turn.apply(self._operator(session), session, change)
+        except Exception as error:
+            raise told(session.header.type, error) from None
         if made.fault is not None:
             logger.error("challenge failed type=%s %s", session.header.type, trace(made.fault))
         return made
@@ -298,40 +379,39 @@ class Engine:
             found = self._operators[key] = self.catalog.challenge(header.type).operator(header.options)
         return found
 
+    def rules(self, session: Session) -> Operator[Any, Any]:
+        """The referee of a session, for whoever looks at what it keeps."""
+        return self._operator(session)
+
     def _keep(self, session: Session) -> None:
-        self._hot[session.id] = session
-        self._hot.move_to_end(session.id)
-        while len(self._hot) > self.settings.hot_sessions:
-            self._hot.popitem(last=False)
+        hot, id_ = self._hot, session.id
+        hot[id_] = session
+        hot.move_to_end(id_)
+        while len(hot) > self.settings.hot_sessions:
+            hot.popitem(last=False)
 
-    @asynccontextmanager
-    async def _alone(self, id_: SessionId) -> AsyncIterator[None]:
-        """One at a time per session within this worker; between workers the tag decides."""
-        lock, users = self._locks.get(id_, (asyncio.Lock(), 0))
-        self._locks[id_] = (lock, users + 1)
-        try:
-            async with lock:
-                yield
-        finally:
-            lock, users = self._locks.pop(id_)
-            if users > 1:
-                self._locks[id_] = (lock, users - 1)
-
-    def _check_content(self, content: str) -> None:
+    def check_content(self, content: str) -> None:
+        """Refuse what is too long to be said."""
         limit = self.settings.limit_content_bytes
         if limit and len(content) * 4 > limit and len(content.encode()) > limit:
             raise TooLarge(f"Content may have at most {limit} bytes.")
 
     def _check_room(self, session: Session, seat: Seat) -> None:
         """A full channel takes no more moves, but for those of seats that have not had their share of it."""
-        standing, shares = session.standing, 2 * len(session.header.invites)
-        said = standing.spoken[seat]
-        for limit, there, own in (
-            (self.settings.limit_channel_messages, standing.messages, said.messages),
-            (self.settings.limit_channel_bytes, standing.bytes, said.bytes),
+        standing, said, shares = session.standing, session.standing.spoken[seat], 2 * len(session.header.invites)
+        most, bytes_ = self.settings.limit_channel_messages, self.settings.limit_channel_bytes
+        if (most and standing.messages >= most and said.messages >= most // shares) or (
+            bytes_ and standing.bytes >= bytes_ and said.bytes >= bytes_ // shares
         ):
-            if limit and there >= limit and own >= limit // shares:
-                raise TooLarge("This channel is full.")
+            raise TooLarge("This channel is full.")
+
+
+def told_roles(operator: Operator[Any, Any]) -> list[str]:
+    """The roles of a session's invites as its header keeps them."""
+    roles = list(operator.roles())
+    if roles[: operator.players] != [PLAYER] * operator.players or PLAYER in roles[operator.players :]:
+        raise Internal("The roles of a challenge are those of its players, and then others.")
+    return roles if len(roles) > operator.players else []
 
 
 def _answer(made: Turn) -> dict[str, Any]:
@@ -339,13 +419,9 @@ def _answer(made: Turn) -> dict[str, Any]:
     return SENT if refusal is None else {"error": refusal.message, "code": refusal.code}
 
 
-@contextmanager
-def guarded(type: str) -> Iterator[None]:
+def told(type: str, error: Exception) -> ArenaError:
     """Turns whatever a challenge raises, other than what a client may be told, into a line of log and `Internal`."""
-    try:
-        yield
-    except Exception as error:
-        if isinstance(error, ArenaError) and not isinstance(error, Internal):
-            raise
-        logger.error("challenge failed type=%s %s", type, trace(error))
-        raise Internal("The challenge failed; nothing has changed.") from None
+    if isinstance(error, ArenaError) and not isinstance(error, Internal):
+        return error
+    logger.error("challenge failed type=%s %s", type, trace(error))
+    return Internal("The challenge failed; nothing has changed.")

@@ -4,12 +4,14 @@ ArenaError                    has a code; what a client is told
 ├── BadFrame                  BAD_FRAME: bytes that are no frame
 ├── UnknownType               UNKNOWN_TYPE
 ├── Invalid                   VALIDATION: a frame, option or argument of the wrong shape
+│   └── Rejected              INVALID_PACK: a pack that cannot be used, with all that is wrong with it
 ├── Unauthorized              UNAUTHORIZED: no key, or a wrong one
 ├── Forbidden                 FORBIDDEN: known, but not allowed
 ├── NotFound                  NOT_FOUND: no such session, channel or board
 │   ├── InviteNotFound        INVITE_NOT_FOUND
 │   └── UnknownChallengeType  UNKNOWN_CHALLENGE_TYPE
 ├── Refused                   a move the rules do not allow; the code is the challenge's own
+│   ├── Taken                 something else has that name or number; the code says which
 │   ├── InviteAlreadyUsed     INVITE_ALREADY_USED
 │   ├── PlayerNotFound        PLAYER_NOT_FOUND
 │   ├── UnknownMethod         UNKNOWN_METHOD
@@ -19,12 +21,13 @@ ArenaError                    has a code; what a client is told
 ├── KeyReused                 KEY_REUSED: an idempotency key with another body
 ├── StoreUnavailable          STORE_UNAVAILABLE: outcome unknown, resend with the same key
 └── Internal                  INTERNAL: our fault, or a challenge's; logged at the door
+Unreadable                    a stored session that makes no sense to us: INTERNAL at a door, missing in a list
 CannotStart                   told to the person who started the server, not to a client
 """
 
 from pathlib import Path
 from traceback import extract_tb
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class ArenaError(Exception):
@@ -53,6 +56,19 @@ class Invalid(ArenaError):
     """A frame, an option or an action's argument of the wrong shape."""
 
     code = "VALIDATION"
+
+
+class Rejected(Invalid):
+    """A pack that cannot be published; everything that is wrong with it is listed."""
+
+    code = "INVALID_PACK"
+
+    def __init__(self, message: str, findings: list[dict[str, Any]]) -> None:
+        super().__init__(message)
+        self.findings = findings
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Rejected, (self.message, self.findings)
 
 
 class Unauthorized(ArenaError):
@@ -91,6 +107,10 @@ class Refused(ArenaError):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+class Taken(Refused):
+    """Something else is there already under this name or number."""
 
 
 class _Fixed(Refused):
@@ -158,6 +178,10 @@ class Internal(ArenaError):
     """A fault of ours or of a challenge; details are in the log, not in the answer."""
 
     code = "INTERNAL"
+
+
+class Unreadable(Exception):
+    """A session whose record is spoiled, or was written by a version that we do not understand."""
 
 
 class CannotStart(Exception):

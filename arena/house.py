@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from arena.bots import Bot
 from arena.catalog import ChallengeType
-from arena.client import client, play
+from arena.client import Ended, client, play
+from arena.models import Score
 
 NAMES = ("ada", "ben", "gus", "mia", "kim", "leo", "zoe", "max")
 LONGEST = 120.0  # seconds that a game may take
@@ -31,7 +32,7 @@ class Result(NamedTuple):
 
     type: str
     players: Sequence[str]
-    scores: Sequence[dict[str, float]]  # one per player
+    scores: Sequence[Score]  # one per player
     breaches: int
     seconds: float
 
@@ -106,16 +107,16 @@ class House:
                 games = [group.create_task(self._sit(*seat), name=seat[1].user) for seat in seated.items()]
         finally:
             self._busy.subtract(player.user for player in seated.values())
-        data: dict[str, Any] = games[0].result()
+        state = games[0].result().state
         return Result(
             type=type_,
-            players=[seated[invite].user for invite in data["players"]],
-            scores=data["scores"],
-            breaches=len(data.get("attributions") or ()),
+            players=[seated[invite].user for invite in state.players],
+            scores=state.scores,
+            breaches=len(state.attributions or ()),
             seconds=time.monotonic() - begun,
         )
 
-    async def _sit(self, invite: str, player: Player) -> dict[str, Any]:
+    async def _sit(self, invite: str, player: Player) -> Ended:
         return await play(self.url, invite, player.bot(Random()), player.user, self._think)  # noqa: S311
 
     async def _think(self) -> None:

@@ -3,18 +3,17 @@
 import asyncio
 import logging
 import secrets
-import time
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from arena import chat
+from arena import history
 from arena.chat import Entry
 from arena.duties import again, attempt
 from arena.engine import Engine
 from arena.errors import ArenaError, NotFound
 from arena.models import Channel, Invite, SessionId
-from arena.room import Listener, Log, Position, Presence, Room, Subscription
-from arena.session import Session, state_view
+from arena.room import Listener, Log, Position, Room, Subscription
+from arena.states import States
 from arena.store import keys
 from arena.store.feeds import Feeds
 from arena.store.sessions import Heads, Page, Sessions, read_end
@@ -26,7 +25,6 @@ STATE_PAUSE = 0.25  # seconds between two `state` frames of a session
 CHECK_PAUSE = 1.0  # seconds between two shares of rooms that are compared with the log
 CHECK_SHARES = 5
 NEWS_TIME = 0.5  # seconds that news may be under way
-PEER_LIFE = 15.0  # seconds that another worker's presence is believed
 
 
 class Known(NamedTuple):
@@ -45,9 +43,10 @@ class Hub:
         self.feeds = feeds
         self.page_bytes = page_bytes
         self.worker = secrets.token_hex(4)
+        self.delivered: Callable[[int], None] = lambda count: None  # told how many messages went out
         self.rooms: dict[SessionId, Room] = {}
+        self.states = States(engine, sessions.nodes, self.worker, self.rooms, self._shut, self._spawn)
         self._opening: dict[SessionId, asyncio.Task[Room]] = {}
-        self._restless: set[Room] = set()  # state or presence has changed
         self._suspect: set[Room] = set()  # news did not fit
         self._tasks: set[asyncio.Task[bool]] = set()
         self._share = 0
@@ -60,16 +59,15 @@ class Hub:
         session: SessionId,
         viewer: Invite | None,
         cursors: Mapping[str, Cursor] | None = None,
+        only: Channel | None = None,
     ) -> Subscription:
-        """Have a connection follow a session from its cursors on."""
-        room = await self._open(session)
-        while self.rooms.get(session) is not room:  # closed while we waited for it
-            room = await self._open(session)
+        """Have a connection follow a session, or only one channel, from its cursors on."""
+        room = await self.enter(session)
         given = [(cursors or {}).get(log.channel) for log in room.logs]
         places = [None if cursor is None else Position(cursor.index, cursor.epoch) for cursor in given]
-        subscription = Subscription(listener, room, viewer, places)
+        subscription = Subscription(listener, room, viewer, places, only)
         room.subscriptions.add(subscription)
-        self._restless.add(room)
+        self.states.stir(room)
         listener.lag()
         return subscription
 
@@ -77,7 +75,18 @@ class Hub:
         """Stop following."""
         room = subscription.room
         room.remove(subscription)
-        self._restless.add(room)
+        self.leave(room)
+
+    async def enter(self, session: SessionId) -> Room:
+        """A room that is open, and stays so until the caller has taken a place in it without waiting for anything."""
+        room = await self._open(session)
+        while self.rooms.get(session) is not room:  # closed while we waited for it
+            room = await self._open(session)
+        return room
+
+    def leave(self, room: Room) -> None:
+        """Somebody has left a room: it is closed before long if nobody else is there."""
+        self.states.stir(room)
 
     def demote(self, subscriptions: Iterable[Subscription]) -> None:
         """A connection does not keep up."""
@@ -104,51 +113,55 @@ class Hub:
         except ArenaError:
             self.feeds.unsubscribe(feed)
             raise
-        room = self.rooms[session] = Room(session, asyncio.get_running_loop().call_soon)
+        room = self.rooms[session] = Room(session, asyncio.get_running_loop().call_later)
         self._set_heads(room, heads, self.known(room))
-        self._spawn(self._ask_peers(room))
+        if room.is_game:
+            self.states.ask(room)
         return room
 
     # News
 
     def hear(self, feed: str, payload: bytes) -> None:
         """One piece of news from the store."""
-        room = self.rooms.get(SessionId(feed.rpartition(":")[2]))
+        room = self.rooms.get(keys.fed_by(feed))
         if room is None:
             return
         head, _, rest = payload.partition(b"\n")
         kind, *words = head.decode().split(" ")
         match kind:
             case "o" | "p":
-                self._take(room, room.logs[kind == "p"], words, rest)
+                self._take(room, room.logs[0 if kind == "o" else -1], words, rest)
             case "x":
                 self._close(room)
-            case "w":
-                seats = frozenset(Invite(word) for word in words[2:] if word)
-                until = time.monotonic() + PEER_LIFE
-                if words[0] != self.worker and room.meet(words[0], Presence(seats, int(words[1]), until)):
-                    self._restless.add(room)
-            case "?":
-                if words[0] != self.worker:
-                    self._spawn(self._publish_presence(room, again=True))
+            case _:
+                self.states.hear(room, kind, words)
 
     def _take(self, room: Room, log: Log, words: Sequence[str], lines: bytes) -> None:
         entries = [Entry.unpack(line) for line in lines.split(b"\n")] if lines else []
         before = Position(int(words[0]) + 1, "" if words[1] == "-" else words[1])
-        if not room.advance(log, before, entries) and before.next + len(entries) > log.head.next:
+        if room.advance(log, before, entries):
+            self.delivered(len(entries) * sum(map(len, log.live.values())))
+        elif before.next + len(entries) > log.head.next:
             self.suspect(room)  # anything else is old news: the log has told us already
         if len(words) > 2:
-            room.tag = words[3]
+            room.stand(words[3], int(words[2]))
             room.end = room.end or read_end(words[4])
-            self._restless.add(room)
-            if room.end is not None and room.end_push is None:
-                self._spawn(self._prepare_end(room))
+            self.states.stir(room)
+            self._keep_end(room)
 
     def confirm(self, feed: str) -> None:
-        """A feed has begun, perhaps anew after a lost connection: what came in between is in the log."""
-        room = self.rooms.get(SessionId(feed.rpartition(":")[2]))
+        """A feed has begun, perhaps anew after a lost connection: what came in between is in the log.
+
+        Who came and went at other workers is not, so they are asked, and told who is here. And if the store has lost
+        the end of its history, then we remember a version that is newer than the news and wrong.
+        """
+        room = self.rooms.get(keys.fed_by(feed))
         if room is not None:
+            self.engine.drop(room.session)
             self.suspect(room)
+            room.published = None
+            self.states.stir(room)
+            self.states.ask(room)
 
     def suspect(self, room: Room) -> None:
         """What we know of a room may be wrong: compare it with the log."""
@@ -174,6 +187,8 @@ class Hub:
         if heads.tag != room.tag or heads.end != room.end or _positions(heads) != known.heads:
             await asyncio.sleep(NEWS_TIME)
             self._set_heads(room, await self.sessions.heads(room.session), known)
+        else:
+            self._keep_end(room)
 
     def known(self, room: Room) -> Known:
         """What we know of a room before we ask the log."""
@@ -188,35 +203,51 @@ class Hub:
             if log.head == was:
                 room.correct(log, head)
         if heads.tag != room.tag or room.state_push is None:
-            room.tag = heads.tag
-            self._restless.add(room)
+            room.stand(heads.tag)
+            self.states.stir(room)
         if room.end == known.end != heads.end:
             room.end, room.end_push = heads.end, None
             for subscription in room.subscriptions:
                 subscription.told_end = False
-        if room.end is not None and room.end_push is None:
-            self._spawn(self._prepare_end(room))
+        self._keep_end(room)
+
+    def _shut(self, room: Room) -> None:
+        """Listen to a session no more."""
+        del self.rooms[room.session]
+        self.feeds.unsubscribe(keys.feed(room.session))
 
     def _close(self, room: Room) -> None:
         """The session is gone."""
         if self.rooms.get(room.session) is not room:
             return
-        del self.rooms[room.session]
-        self.feeds.unsubscribe(keys.feed(room.session))
+        self._shut(room)
         for subscription in list(room.subscriptions):
             room.remove(subscription)
             subscription.listener.removed(room.session)
+        for log in room.logs:
+            log.dismiss()
+
+    def _keep_end(self, room: Room) -> None:
+        """Have `game_ended` prepared if a game is over and it is not; what failed before is tried again."""
+        if room.end is not None and room.end_push is None:
+            self._spawn(self._prepare_end(room))
 
     async def _prepare_end(self, room: Room) -> None:
         """Fetch what `game_ended` has to say."""
         session = await self.engine.get(room.session)
         if room.end_push is not None or room.end is None:
             return
-        data = await end_data(self.sessions, session)
+        data = await history.end_data(self.sessions, session)
         frame = {"type": "game_ended", "challengeId": room.session, "data": data}
         room.end_push = Push(lambda: frame)
         for subscription in room.subscriptions:
             subscription.listener.lag()
+
+    @property
+    def behind(self) -> int:
+        """How many readers are served from the log, by channel."""
+        rooms = self.rooms.values()
+        return sum(len(room.subscriptions) - sum(map(len, log.live.values())) for room in rooms for log in room.logs)
 
     # Catching up
 
@@ -228,6 +259,7 @@ class Hub:
                 return await self._bring_page(subscription, log)
         if subscription.owes_end and room.end_push is not None:
             subscription.told_end = True
+            room.flush()  # the last message of the game goes first
             listener.push(room.end_push.encoded(listener.codec))
         elif subscription.state_stale and room.state_push is not None:
             subscription.state_stale = False
@@ -239,94 +271,41 @@ class Hub:
     async def _bring_page(self, subscription: Subscription, log: Log) -> bool:
         room, head, position = subscription.room, log.head, subscription.behind[log.number] or log.head
         page = await self.sessions.page(log.channel, position.next, position.epoch, self.page_bytes)
-        await self._send_page(subscription, log, page)
+        reached = await self._send_page(subscription, log, page)
         if subscription not in room.subscriptions:
             return False
-        if room.settle(subscription, log, Position(page.next, page.epoch)) or page.entries:
+        if room.settle(subscription, log, reached) or page.entries:
             return True
-        if log.head == head and page.next <= head.next:
+        if log.head == head and reached.next <= head.next:
             self.suspect(room)  # the log ends before what the feed has told
         return log.head != head  # else we have read further than the feed has told, and wait for it
 
-    async def _send_page(self, subscription: Subscription, log: Log, page: Page) -> None:
-        listener, channel, number = subscription.listener, log.channel, log.number
+    async def _send_page(self, subscription: Subscription, log: Log, page: Page) -> Position:
+        """Send what a page holds, as `initial` if it is the first; where that ends."""
+        listener, number = subscription.listener, log.number
         if subscription.begun[number] and page.holds:
+            self.delivered(len(page.entries))
             for index, entry in enumerate(page.entries, page.first):
-                listener.push(Line(entry, index).seen_by(subscription.viewer).encoded(listener.codec))
-            return
+                listener.push(Line(entry, index).encoded(listener.codec, subscription.viewer))
+            return Position(page.next, page.epoch)
         recovered = page.holds and (subscription.given[number] or subscription.begun[number])
-        session = await self.engine.get(subscription.room.session)
+        room, viewer = subscription.room, subscription.viewer
+        session = await self.engine.get(room.session) if room.is_game else None
+        revealed = history.is_revealed(session, log.channel)
+        read = await history.read(self.sessions, log.channel, page, viewer, self.page_bytes, revealed=revealed)
+        self.delivered(len(read.messages))
         subscription.begun[number] = True
-        frame = {
-            "type": "initial",
-            "channel": channel,
-            "messages": read_page(page, channel, subscription.viewer, session),
-            "next": page.next,
-            "epoch": page.epoch,
-            "recovered": recovered,
-        }
+        frame = {"type": "initial", "channel": log.channel, **read._asdict(), "recovered": recovered}
         listener.push(listener.codec.encode(frame))
+        return Position(read.next, read.epoch)
 
-    # State and presence
+    # What goes on by itself
 
     async def run(self) -> None:
         """Keep states fresh and rooms honest, for as long as the server lives."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(again("states", STATE_PAUSE, self._keep_states), name="hub states")
+            group.create_task(again("states", STATE_PAUSE, self.states.keep), name="hub states")
             group.create_task(again("checks", CHECK_PAUSE, self._keep_honest), name="hub checks")
-
-    async def _keep_states(self) -> None:
-        rooms, self._restless = self._restless, set()
-        known = (room for room in rooms if self.rooms.get(room.session) is room)
-        await asyncio.gather(*(attempt("state", self._refresh(room)) for room in known))
-
-    async def _refresh(self, room: Room) -> None:
-        if not room.subscriptions:
-            del self.rooms[room.session]
-            self.feeds.unsubscribe(keys.feed(room.session))
-            await self._publish_presence(room)
-            return
-        try:
-            session = await self.engine.at_tag(room.session, room.tag)
-            room.tag = session.tag
-        except ArenaError:
-            self._restless.add(room)
-            return
-        here = room.everybody(time.monotonic())
-        players = session.standing.players
-        frame = {
-            "type": "state",
-            "challengeId": room.session,
-            "state": state_view(session).wire(),
-            "connected": [invite for invite in players if invite in here.seats],
-            "spectators": here.spectators,
-        }
-        if frame != room.state_frame:
-            room.state_frame, room.state_push = frame, Push(lambda: frame)
-            for subscription in room.subscriptions:
-                subscription.state_stale = True
-        for subscription in room.subscriptions:
-            if subscription.state_stale:
-                subscription.listener.lag()
-        await self._publish_presence(room)
-
-    async def _publish_presence(self, room: Room, *, again: bool = False) -> None:
-        here = room.presence
-        if room.published == here and not again:
-            return
-        room.published = here
-        await self._publish(room, " ".join(["w", self.worker, str(here.spectators), *here.seats]))
-
-    async def _ask_peers(self, room: Room) -> None:
-        await self._publish(room, f"? {self.worker}")
-
-    async def _publish(self, room: Room, news: str) -> None:
-        feed = keys.feed(room.session)
-        try:
-            await self.sessions.nodes.run(feed, "SPUBLISH", feed, news)
-        except ArenaError:
-            room.published = None
-            self._restless.add(room)
 
     async def _keep_honest(self) -> None:
         """Compare a share of the rooms with the log, and tell peers that we are still here."""
@@ -334,9 +313,7 @@ class Hub:
         rooms = [room for number, room in enumerate(self.rooms.values()) if number % CHECK_SHARES == self._share]
         await asyncio.gather(*(attempt("check", self._look(room)) for room in rooms))
         for room in rooms:
-            if room.peers:
-                self._restless.add(room)  # a peer may have gone without a word
-                self._spawn(self._publish_presence(room, again=True))
+            self.states.renew(room)
 
     def _spawn(self, work: Coroutine[None, None, None]) -> None:
         """Do something aside; what is lost here comes back with the next check."""
@@ -346,17 +323,4 @@ class Hub:
 
 
 def _positions(heads: Heads) -> list[Position]:
-    return [Position(length + 1, tag) for length, tag in (heads.operator, heads.player)]
-
-
-def read_page(page: Page, channel: Channel, viewer: str | None, session: Session) -> list[dict[str, Any]]:
-    """A page of history as this viewer may see it now."""
-    revealed = session.standing.revealed and channel == chat.operator_channel(session.id)
-    return chat.read(page.entries, page.first, viewer, revealed=revealed)
-
-
-async def end_data(sessions: Sessions, session: Session) -> dict[str, Any]:
-    """The final state of a game, with the profiles of those who played."""
-    profiles = await sessions.profiles(session.standing.player_identities.values())
-    told = {user: profile.wire() for user, profile in profiles.items()}
-    return {**state_view(session).wire(), "profiles": told}
+    return [Position(length + 1, tag) for length, tag in heads.logs]

@@ -7,16 +7,20 @@ import asyncio
 import logging
 from typing import Any
 
-import orjson
+from pydantic import ValidationError
+from pydantic_core import from_json
 from redis.exceptions import RedisError, ResponseError
 
 from arena.catalog import Catalog
 from arena.engine import Engine
 from arena.errors import ArenaError, trace
-from arena.models import SessionId
+from arena.models import strict_json
 from arena.operator import JobFailed
 from arena.store import keys
+from arena.store.benches import StoredBench, StoredBlobs
 from arena.store.nodes import Nodes, heed_cancellation
+from arena.store.sessions import QueuedJob
+from arena.workbench import Parts
 
 logger = logging.getLogger(__name__)
 
@@ -30,12 +34,21 @@ AT_ONCE = 4
 class Runner:
     """Takes jobs from the stream, for as long as the server lives."""
 
-    def __init__(self, nodes: Nodes, engine: Engine, catalog: Catalog, worker: str, dead: int = DEAD) -> None:
+    def __init__(
+        self,
+        nodes: Nodes,
+        engine: Engine,
+        catalog: Catalog,
+        worker: str,
+        dead: int = DEAD,
+        parts: Parts | None = None,
+    ) -> None:
         self.nodes = nodes
         self.engine = engine
         self.catalog = catalog
         self.worker = worker
         self.dead = dead
+        self.parts = parts or Parts()
         self._free = asyncio.Semaphore(AT_ONCE)
 
     async def run(self) -> None:
@@ -55,7 +68,7 @@ class Runner:
                     continue
                 group.create_task(self._do(*taken), name="job")
 
-    async def _take(self) -> tuple[str, dict[str, Any], int] | None:
+    async def _take(self) -> tuple[str, QueuedJob, int] | None:
         """The next job: one whose runner died, or a new one."""
         client: Any = self.nodes.of(keys.JOBS).client
         try:
@@ -71,8 +84,8 @@ class Runner:
         mark, fields = found[0]
         [pending] = await client.xpending_range(keys.JOBS, GROUP, mark, mark, 1) or [{"times_delivered": 1}]
         try:
-            return mark.decode(), orjson.loads(fields[b"job"]), pending["times_delivered"]
-        except (KeyError, ValueError) as error:
+            return mark.decode(), QueuedJob.from_json(fields[b"job"]), pending["times_delivered"]
+        except (KeyError, ValidationError) as error:
             logger.error("job not understood, dropped %s", trace(error))
             await self._finish(client, mark)
             return None
@@ -88,14 +101,16 @@ class Runner:
             if not str(error).startswith("BUSYGROUP"):
                 raise
 
-    async def _do(self, mark: str, job: dict[str, Any], deliveries: int) -> None:
+    async def _do(self, mark: str, job: QueuedJob, deliveries: int) -> None:
         alive = asyncio.create_task(self._stay_alive(mark), name="job claim")
         try:
-            result, failed = await self._work(job, deliveries)
-            await self.engine.finish(SessionId(job["session"]), job["id"], result, failed)
+            bench = self._bench(job)
+            result, failed = await self._work(job, deliveries, bench)
+            await self.engine.finish(job.session, job.id, result, failed)
+            await bench.forget()
             await self._finish(self.nodes.of(keys.JOBS).client, mark)
         except Exception as error:  # what goes wrong here concerns this job alone
-            logger.warning("job left for another runner kind=%s %s", job.get("kind"), trace(error))
+            logger.warning("job left for another runner id=%s %s", job.id, trace(error))
         finally:
             alive.cancel()
             self._free.release()
@@ -104,20 +119,26 @@ class Runner:
         await client.xack(keys.JOBS, GROUP, mark)
         await client.xdel(keys.JOBS, mark)
 
-    async def _work(self, job: dict[str, Any], deliveries: int) -> tuple[Any, str | None]:
+    def _bench(self, job: QueuedJob) -> StoredBench:
+        sessions, settings = self.engine.sessions, self.engine.settings
+        blobs = StoredBlobs(self.nodes, job.session, settings.blob_bytes, settings.session_blob_bytes)
+        return StoredBench(sessions, job.session, job.id, self.parts, blobs)
+
+    async def _work(self, job: QueuedJob, deliveries: int, bench: StoredBench) -> tuple[Any, str | None]:
         if deliveries > DEATHS:
             return None, f"The job died {DEATHS} times."
         try:
-            session = await self.engine.get(job["session"])
-            operator = self.catalog.challenge(job["type"]).operator(session.header.options)
-            result = await operator.work(job["kind"], job["payload"])
-            return orjson.loads(orjson.dumps(result)), None
+            session = await self.engine.get(job.session)
+            await self.catalog.fetch(job.type, session.header.version)
+            operator = self.catalog.challenge(job.type).operator(session.header.options)
+            result = await operator.labour(job.kind, job.payload, bench)
+            return from_json(strict_json(result)), None
         except JobFailed as error:
-            return None, str(error)
+            return None, str(error).encode(errors="replace").decode()
         except ArenaError:
             raise
         except Exception as error:  # a challenge's work may raise anything
-            logger.error("job failed type=%s kind=%s %s", job["type"], job["kind"], trace(error))
+            logger.error("job failed type=%s id=%s %s", job.type, job.id, trace(error))
             return None, f"The job raised {type(error).__name__}."
 
     async def _stay_alive(self, mark: str) -> None:

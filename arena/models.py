@@ -1,11 +1,12 @@
 """Data that crosses a boundary, under the names of the protocol: camelCase on the wire, snake_case in here.
 
-Unknown fields are refused, and a number never passes for text or text for a number.
+Unknown fields are refused, a number never passes for text or text for a number, and every number can be written.
 """
 
+import json
 import re
 from enum import StrEnum
-from typing import Annotated, Any, NewType, Self, TypeAlias
+from typing import Annotated, Any, Literal, NewType, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, ValidationError
 from pydantic.alias_generators import to_camel
@@ -17,9 +18,15 @@ Channel = NewType("Channel", str)
 Seat: TypeAlias = int  # position in the order of joining, from 0
 Millis = NewType("Millis", int)  # since the epoch
 
-Number = Annotated[int | float, Field(allow_inf_nan=False)]
+Number = Annotated[int, Field(ge=-(2**63), lt=2**63)] | float  # an int that no codec can write becomes a float
 Key = Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]{1,64}$")]
 
+Decider = Literal["utility", "security"]  # a score that decides who is ahead
+DECIDED_BY: tuple[Decider, ...] = ("utility", "security")
+BREACH = "security_breach"  # the attribution that scoring knows
+
+PLAYER = "player"  # the role of those who compete
+LONGEST = 128  # characters of a name
 OPERATOR = "operator"  # who speaks for the arena in a channel
 CODE = re.compile(r"[A-Z][A-Z0-9_]*")  # what an error code looks like
 MOST_WORDS = 300  # characters of a complaint
@@ -32,6 +39,11 @@ def complaint(error: ValidationError) -> str:
     return (f"{where}: {issue['msg']}" if where else issue["msg"])[:MOST_WORDS]
 
 
+def strict_json(value: object) -> bytes:
+    """Plain data as JSON; raises for all that JSON cannot hold, NaN and half characters included."""
+    return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode()
+
+
 class Model(BaseModel):
     """The base of every shape on the wire; challenges may use it for their state too."""
 
@@ -42,6 +54,7 @@ class Model(BaseModel):
         validate_by_name=True,
         validate_by_alias=True,
         hide_input_in_errors=True,
+        allow_inf_nan=False,  # JSON has no such numbers: they would be written as null
     )
 
     def wire(self) -> dict[str, Any]:
@@ -50,12 +63,18 @@ class Model(BaseModel):
 
     def to_json(self) -> bytes:
         """As JSON for the store."""
-        return self.model_dump_json(by_alias=True, exclude_none=True).encode()
+        # What `model_dump_json` does, without its way through text.
+        return self.__pydantic_serializer__.to_json(self, by_alias=True, exclude_none=True)
 
     @classmethod
     def from_json(cls, data: bytes | str) -> Self:
         """Read what `to_json` wrote, also that of a later version which knows more fields."""
         return cls.model_validate_json(data, extra="ignore")
+
+    @classmethod
+    def from_wire(cls, data: object) -> Self:
+        """Read what a codec decoded, also from a server that knows more fields."""
+        return cls.model_validate(data, strict=False, extra="ignore")
 
 
 class Status(StrEnum):
@@ -99,6 +118,8 @@ class ChatMessage(Model):
 class Score(Model):
     """What a player kept and what it achieved."""
 
+    model_config = ConfigDict(validate_assignment=True)  # challenges add to it, and a sum may become no number
+
     security: Number = 0
     utility: Number = 0
 
@@ -131,11 +152,35 @@ class ChallengeOperatorState(Model):
     attributions: list[Attribution] | None = None
 
 
+class Version(Model):
+    """Which rules a game was played by."""
+
+    version: str
+    content_hash: str
+
+
 class Reveal(Model):
     """What opens a seed commitment after the end."""
 
     secret: str
     seed: str
+    version: Version
+    options: dict[str, JsonValue] = {}
+
+
+class Remaining(Model):
+    """The time that a seat has left, in a way that does not change while it runs."""
+
+    left: int  # milliseconds; while the clock runs, of the moment at which it started
+    until: Millis | None = None  # when that is over, while the clock runs
+
+
+class Course(Model):
+    """When the turns of a session came that no message tells of."""
+
+    joined: list[Millis]  # one per player
+    started: Millis | None = None
+    causes: list[int] | None = None  # of each attribution, the message of the operator channel that it came with
 
 
 class Challenge(Model):
@@ -151,6 +196,12 @@ class Challenge(Model):
     game_category: Category = Category.TRAIN
     seed_commitment: str | None = None
     reveal: Reveal | None = None
+    clocks: dict[Invite, Remaining] | None = None  # of a running game with limits
+    seeded: bool | None = None  # true if somebody chose the seed
+    ranked: bool | None = None  # false if it counts on no board
+    pair: str | None = None  # sessions with the same are on the same deal
+    course: Course | None = None  # absent until somebody has joined
+    roles: dict[Invite, str] | None = None  # of the invites that the viewer knows, where not all are players
 
 
 class Method(Model):
@@ -159,6 +210,7 @@ class Method(Model):
     name: str
     description: str
     arguments: dict[str, JsonValue] | None = None
+    role: str | None = None  # of those who may use it, where they are not the players
 
 
 class ChallengeMetadata(Model):
@@ -175,13 +227,23 @@ class ChallengeMetadata(Model):
     icon: str | None = None
     color: str | None = None
     options: dict[str, JsonValue] | None = None  # the schema of what a creator may choose
+    utility: tuple[Number, Number] | None = None  # the least and the greatest score, with the default options
+    security: tuple[Number, Number] | None = None
+    at_limit: str | None = None  # what happens to a seat whose time is up: forfeit, default or void
+    replayable: bool | None = None  # whether two players may swap seats on the same deal
 
 
-class Version(Model):
-    """Which rules a game was played by."""
+class SeatCard(Model):
+    """What a seat's scorecard comes to, over all its cases."""
 
-    version: str
-    content_hash: str
+    overall: Number  # mean over the cases, one without a score counting as 0
+    passed: bool
+    dimensions: dict[str, Number] = {}  # mean over the cases where each is available
+    cases: int
+    passes: int
+    cost_usd: Number | None = None
+    latency_ms: Number | None = None
+    tokens: Number | None = None
 
 
 class GameResult(Model):
@@ -204,6 +266,9 @@ class GameResult(Model):
     pair: str | None = None
     seeded: bool = False  # the seed was chosen by the caller
     ranked: bool = True
+    decided_by: list[Decider] = list(DECIDED_BY)  # as the challenge declares it
+    scorecards: list[SeatCard] | None = None  # one per seat, where seats were evaluated
+    response_times: list[list[int]] | None = None  # of each seat, move by move in milliseconds, where that can be told
 
     def user(self, seat: int) -> UserId | None:
         """Who sat there, if that is known."""
@@ -212,13 +277,46 @@ class GameResult(Model):
     @property
     def users(self) -> list[UserId]:
         """The known players, in seat order."""
-        return [user for seat in range(len(self.players)) if (user := self.user(seat)) is not None]
+        known = self.player_identities
+        return [known[player] for player in self.players if player in known]
+
+    @property
+    def deal(self) -> str | None:
+        """What games on the same deal have in common, where there can be more than one: they are no separate evidence.
+
+        Those of a pair, and those on a seed that somebody chose.
+        """
+        return self.pair or (self.seed_commitment if self.seeded else None)
+
+    @property
+    def is_void(self) -> bool:
+        """Whether the game counts nowhere."""
+        return Outcome.VOID in self.outcomes
+
+    @property
+    def is_official(self) -> bool:
+        """Whether it is on the record, with no user on two seats."""
+        users = self.users
+        return self.ranked and len(users) == len(set(users))
 
     @property
     def counts(self) -> bool:
         """Whether any strategy may look at it: not self-play, not void, not off the record."""
-        users = self.users
-        return self.ranked and len(users) == len(set(users)) and Outcome.VOID not in self.outcomes
+        return self.is_official and not self.is_void
+
+    @property
+    def breaches(self) -> list[Attribution]:
+        """The attributions that say that a secret got out."""
+        return [made for made in self.attributions if made.type == BREACH]
+
+    @property
+    def places(self) -> list[int]:
+        """The place of each seat from 1, equal ones shared; who forfeited or ran out of time comes last."""
+        marks = [
+            (outcome is Outcome.PLAYED, *(getattr(score, name) for name in self.decided_by))
+            for score, outcome in zip(self.scores, self.outcomes, strict=True)
+        ]
+        return [1 + sum(other > mark for other in marks) for mark in marks]
 
 
 class MetricDescriptor(Model):
@@ -230,6 +328,8 @@ class MetricDescriptor(Model):
 
 class ScoringEntry(Model):
     """A player's line on a board."""
+
+    model_config = ConfigDict(revalidate_instances="always")  # strategies may have changed its metrics since
 
     player_id: UserId
     games_played: int

@@ -7,10 +7,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from arena import catalog
 from arena.errors import CannotStart
+from arena.logs import set_up_logging
 from arena.runtime import Arena, open_arena
-from arena.scoring import ScoringStrategy
-from arena.server import set_up_logging, shared_store_of
+from arena.scoring import Strategy
+from arena.server import shared_store_of
 from arena.settings import Settings
+from arena.store.boards import GLOBAL
 from arena.terminal import Screen, plural
 
 
@@ -25,14 +27,19 @@ class Unknown(Exception):
 def run(settings: Settings, type: str | None, strategy: str | None) -> None:
     """Recompute the boards that are asked for, on the store of a running server or on our own."""
     set_up_logging("warning")
-    if settings.store is None and not (settings.data / "appendonlydir").is_dir():
-        raise CannotStart(f"There are no games in {settings.data}; give the --data or --store of the server.")
+    check_store(settings)
     with shared_store_of(settings) as store:
         asyncio.run(_recompute(settings, store, type, strategy))
 
 
+def check_store(settings: Settings) -> None:
+    """Refuse a directory without games, rather than make it into one."""
+    if settings.store is None and not (settings.data / "appendonlydir").is_dir():
+        raise CannotStart(f"There are no games in {settings.data}; give the --data or --store of the server.")
+
+
 async def _recompute(settings: Settings, store: str, type: str | None, strategy: str | None) -> None:
-    async with open_arena(settings, catalog.load(settings.load), store) as arena:
+    async with open_arena(settings, catalog.load(settings.load, settings.config), store) as arena:
         boards = choose(arena, type, strategy)
         counted = await _count(arena, boards)
     screen = Screen()
@@ -41,12 +48,35 @@ async def _recompute(settings: Settings, store: str, type: str | None, strategy:
     screen.print("Nothing else has changed: sessions, results and other boards are as they were.", soft_wrap=True)
 
 
-def choose(arena: Arena, type: str | None, strategy: str | None) -> list[tuple[str, ScoringStrategy]]:
+def set_frozen(settings: Settings, type: str, strategy: str, *, frozen: bool) -> None:
+    """Freeze a board or let it go on, on the store of a running server or on our own."""
+    set_up_logging("warning")
+    check_store(settings)
+    with shared_store_of(settings) as store:
+        asyncio.run(_set_frozen(settings, store, type, strategy, frozen))
+
+
+async def _set_frozen(settings: Settings, store: str, type: str, strategy: str, frozen: bool) -> None:
+    async with open_arena(settings, catalog.load(settings.load, settings.config), store) as arena:
+        chosen = arena.leaderboards.find(type, strategy)
+        if frozen:
+            await arena.scorer.freeze(type, chosen)
+            words = "is frozen: games that end from now on do not move it"
+        else:
+            thawed = await arena.scorer.thaw(type, chosen)
+            words = "goes on, with all games that it has missed" if thawed else "was not frozen"
+    Screen().print(f"{type} {strategy} {words}.", soft_wrap=True)
+
+
+def choose(arena: Arena, type: str | None, strategy: str | None) -> list[tuple[str, Strategy]]:
     """The boards that are asked for: challenge type and strategy."""
     types = list(arena.catalog.challenges)
-    if type is not None and type not in types:
+    fitted = [(where, known) for where, known, _ in arena.scorer.batch_boards() if where == GLOBAL]
+    if type is not None and type not in {*types, *(where for where, _ in fitted)}:
         raise Unknown("--type", f"there is no challenge {type!r} here, only {', '.join(types) or 'none'}")
-    boards = [(known, chosen) for known in ([type] if type else types) for chosen in arena.scorer.strategies(known)]
+    wanted = [type] if type and type != GLOBAL else [] if type else types
+    boards = [(known, chosen) for known in wanted for chosen in arena.scorer.strategies(known)]
+    boards += fitted if type in {None, GLOBAL} else []
     if strategy is None:
         return boards
     names = dict.fromkeys(chosen.name for _, chosen in boards)
@@ -55,7 +85,7 @@ def choose(arena: Arena, type: str | None, strategy: str | None) -> list[tuple[s
     return [(known, chosen) for known, chosen in boards if chosen.name == strategy]
 
 
-async def _count(arena: Arena, boards: list[tuple[str, ScoringStrategy]]) -> list[int]:
+async def _count(arena: Arena, boards: list[tuple[str, Strategy]]) -> list[int]:
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     screen = Console(stderr=True)
     with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:

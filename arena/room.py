@@ -1,14 +1,18 @@
 """Room: one session as this worker's listeners follow it. No I/O in here; the hub brings news and pages.
 
+A channel that belongs to no session has a room of its own, with that one log and nothing else.
 Per channel a subscription is either live, when its cursor is the log's own head and it gets the shared bytes, or
 behind, when it is served from the log page by page. There is no third state.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from arena.chat import NO_TAG, Entry, operator_channel, player_channel
+from arena.chat import NO_TAG, Entry
 from arena.models import Channel, Invite, SessionId
+from arena.session import Session
+from arena.store import keys
 from arena.wire import Codec, Line, Push
 
 
@@ -26,7 +30,7 @@ class Listener(Protocol):
     """A connection, as far as the hub needs to know it."""
 
     codec: Codec
-    push: Callable[[bytes], None]  # send as soon as the socket takes it; never waits
+    push: Callable[[bytes], None]  # send as soon as the socket takes it; never waits, and works while it subscribes
 
     @property
     def has_room(self) -> bool:
@@ -40,26 +44,35 @@ class Listener(Protocol):
 
 
 class Subscription:
-    """One connection's place in a room."""
+    """One connection's place in a room: all of it, or one channel alone, with the end of the game but no states."""
 
-    __slots__ = ("begun", "behind", "given", "listener", "room", "state_stale", "told_end", "viewer")
+    __slots__ = ("begun", "behind", "given", "listener", "logs", "room", "state_stale", "told_end", "viewer", "whole")
 
     def __init__(
-        self, listener: Listener, room: "Room", viewer: Invite | None, cursors: Sequence[Position | None]
+        self,
+        listener: Listener,
+        room: "Room",
+        viewer: Invite | None,
+        cursors: Sequence[Position | None],
+        only: Channel | None = None,
     ) -> None:
         self.listener = listener
         self.room = room
         self.viewer = viewer  # the seat's invite, or None for a spectator
+        self.whole = only is None
+        self.logs = tuple(log for log in room.logs if only in {None, log.channel})  # those that it follows
         self.given = tuple(cursor is not None for cursor in cursors)  # channels that the client had a cursor for
-        self.behind: list[Position | None] = [cursor or START for cursor in cursors]  # None is live
-        self.begun = [False, False]  # channels whose `initial` was sent
+        self.behind: list[Position | None] = [
+            cursor or START if log in self.logs else None for log, cursor in zip(room.logs, cursors, strict=True)
+        ]  # None is live, or not followed
+        self.begun = [log not in self.logs for log in room.logs]  # channels whose `initial` was sent, or never will be
         self.told_end = False
-        self.state_stale = True
+        self.state_stale = self.whole
 
     @property
     def lags(self) -> bool:
         """Whether there is anything to bring it besides new messages."""
-        return self.state_stale or self.behind != LIVE or self.owes_end
+        return self.state_stale or any(place is not None for place in self.behind) or self.owes_end
 
     @property
     def owes_end(self) -> bool:
@@ -73,7 +86,8 @@ class Subscription:
         )
 
 
-LIVE = [None, None]
+JOIN_PAUSE = 1e-6  # seconds per listener; writing to one takes four or five times as long
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.001, 0.005  # timers know milliseconds, and nobody shall notice
 Group = tuple[Codec, Invite | None]  # those who get the same bytes
 
 
@@ -84,30 +98,44 @@ class Log:
         self.number = number
         self.channel = channel
         self.head = START
-        self.live: dict[Group, set[Subscription]] = {}
-        self.fresh: list[Line] = []  # told in this turn of the event loop, and not passed on yet
+        self.live: dict[Group, dict[Subscription, Callable[[bytes], None]]] = {}  # with the way out of each
+        self.joined = 0  # messages that were passed on together the last time
+        self.fresh: list[Line] = []  # told, and not passed on yet
         self.ahead: set[Subscription] = set()  # those who have read further than the feed has told
+        self.awaited: dict[asyncio.Event, int] = {}  # set when there is a message of that index, or never will be
 
     def enter(self, subscription: Subscription) -> None:
         """Live from here on."""
         subscription.behind[self.number] = None
         group = (subscription.listener.codec, subscription.viewer)
-        self.live.setdefault(group, set()).add(subscription)
+        self.live.setdefault(group, {})[subscription] = subscription.listener.push
 
     def leave(self, subscription: Subscription) -> None:
         """Not live any more."""
         group = (subscription.listener.codec, subscription.viewer)
         members = self.live.get(group)
         if members is not None:
-            members.discard(subscription)
+            members.pop(subscription, None)
             if not members:
                 del self.live[group]
+
+    def wake(self) -> None:
+        """Tell those whose message is there."""
+        for there in [there for there, index in self.awaited.items() if index < self.head.next]:
+            del self.awaited[there]
+            there.set()
+
+    def dismiss(self) -> None:
+        """Tell everybody who waits: there will be no more messages."""
+        for there in self.awaited:
+            there.set()
 
     def flush(self) -> None:
         """Give what is fresh to whoever is live: joined once per group, and the same bytes for all in it."""
         lines, self.fresh = self.fresh, []
         if not lines:
             return
+        self.joined = len(lines)
         public = all(not line.to for line in lines)
         shared: dict[Codec, bytes] = {}
         full: list[Subscription] = []
@@ -117,22 +145,22 @@ class Log:
                 continue
             data = shared.get(codec) if public else None
             if data is None:
-                data = b"".join([line.seen_by(viewer).encoded(codec) for line in lines])
+                data = b"".join([line.encoded(codec, viewer) for line in lines])
                 shared[codec] = data
-            for subscription in members:
-                subscription.listener.push(data)
+            for push in members.values():
+                push(data)
         for subscription in full:
             subscription.room.demote(subscription)
 
 
 def _hand_out(
-    lines: Sequence[Line], codec: Codec, viewer: Invite | None, members: Iterable[Subscription]
+    lines: Sequence[Line], codec: Codec, viewer: Invite | None, members: Mapping[Subscription, Callable[[bytes], None]]
 ) -> list[Subscription]:
     """Give messages that cannot be joined one by one; returns those whose queue is full with them."""
-    pushes = [line.seen_by(viewer).encoded(codec) for line in lines]
-    for subscription in members:
-        for data in pushes:
-            subscription.listener.push(data)
+    frames = [line.encoded(codec, viewer) for line in lines]
+    for push in members.values():
+        for data in frames:
+            push(data)
     return [subscription for subscription in members if not subscription.listener.has_room]
 
 
@@ -152,13 +180,15 @@ def sum_up(presences: Iterable[Presence]) -> Presence:
 
 
 class Room:
-    """A session with its listeners on this worker."""
+    """A session, or a channel of no session, with its listeners on this worker."""
 
-    def __init__(self, session: SessionId, later: Callable[[Callable[[], None]], object]) -> None:
+    def __init__(self, session: SessionId, later: Callable[[float, Callable[[], None]], object]) -> None:
         self.session = session
-        self.logs = (Log(0, operator_channel(session)), Log(1, player_channel(session)))
+        self.is_game = keys.is_session_id(session)
+        self.logs = tuple(Log(number, channel) for number, channel in enumerate(keys.channels_of(session)))
         self.subscriptions: set[Subscription] = set()
         self.tag = ""  # of the newest version of the session that was announced
+        self.version: int | None = None  # its number, where the announcement said it
         self.end: tuple[int, int] | None = None  # lengths of the logs when the game ended
         self.end_push: Push | None = None
         self.state_frame: dict[str, Any] | None = None
@@ -174,12 +204,32 @@ class Room:
         if not entries:
             return True
         if not log.fresh:
-            self._later(log.flush)
+            self._later(self._pause(log), log.flush)
         log.fresh += [Line(entry, index) for index, entry in enumerate(entries, before.next)]
         log.head = Position(before.next + len(entries), entries[-1].tag)
         if log.ahead:
             self._catch_up_with(log)
+        if log.awaited:
+            log.wake()
         return True
+
+    def stand(self, tag: str, version: int | None = None) -> None:
+        """The session stands there, or further on."""
+        self.tag, self.version = tag, version
+
+    def stands_at(self, session: Session) -> bool:
+        """Whether this is the session as it was announced, or as this worker has moved it on since."""
+        return session.tag == self.tag or (self.version is not None and session.version > self.version)
+
+    def flush(self) -> None:
+        """Pass on now what is fresh."""
+        for log in self.logs:
+            log.flush()
+
+    def _pause(self, log: Log) -> float:
+        """Seconds that a busy log waits for more to join, where that costs less than writing to all once more."""
+        pause = JOIN_PAUSE * len(self.subscriptions)
+        return min(pause, LONGEST_PAUSE) if log.joined > 1 and pause >= SHORTEST_PAUSE else 0
 
     def _catch_up_with(self, log: Log) -> None:
         """The feed comes to where some have read already: they are live if it is the very place."""
@@ -213,10 +263,11 @@ class Room:
         log.head = head
         if log.ahead:
             self._catch_up_with(log)
+        log.wake()
 
     def demote(self, subscription: Subscription) -> None:
         """A connection does not keep up: serve it from the log, once its socket has drained."""
-        for log in self.logs:
+        for log in subscription.logs:
             if subscription.behind[log.number] is None:
                 log.flush()
                 self._demote(subscription, log)
@@ -234,10 +285,16 @@ class Room:
             log.ahead.discard(subscription)
 
     @property
+    def is_deserted(self) -> bool:
+        """Whether nobody follows it or waits for anything in it."""
+        return not self.subscriptions and not any(log.awaited for log in self.logs)
+
+    @property
     def presence(self) -> Presence:
-        """Who is here on this worker."""
-        seats = {s.viewer for s in self.subscriptions if s.viewer is not None}
-        return Presence(frozenset(seats), sum(s.viewer is None for s in self.subscriptions))
+        """Who is here on this worker; a viewer that is no invite has no seat."""
+        viewers = [s.viewer for s in self.subscriptions]
+        seats = [viewer for viewer in viewers if viewer is not None and keys.is_invite(viewer)]
+        return Presence(frozenset(seats), len(viewers) - len(seats))
 
     def meet(self, worker: str, presence: Presence) -> bool:
         """Take note of who is at another worker; says whether that is news."""

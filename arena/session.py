@@ -6,28 +6,33 @@ Nothing else ever turns a session into something that leaves the server.
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import orjson
 from pydantic import Field, JsonValue, TypeAdapter
 
-from arena.errors import Internal
+from arena.clocks import OPTION, Clock, Limits, remaining
+from arena.errors import Internal, Unreadable
 from arena.models import (
+    PLAYER,
     Category,
     Challenge,
     ChallengeOperatorState,
+    Course,
     GameResult,
     Invite,
     Millis,
     Model,
     Outcome,
+    Remaining,
     Reveal,
     Score,
     Seat,
+    SeatCard,
     SessionId,
     Status,
     UserId,
@@ -43,6 +48,7 @@ class Header(Model):
     name: str  # for people
     created_at: Millis
     invites: list[Invite]
+    roles: list[str] = []  # parallel to the invites, players first; none if all are players
     options: dict[str, JsonValue] = {}
     private: bool = False
     secret: str  # hex; with the seed it decides every draw
@@ -51,6 +57,8 @@ class Header(Model):
     ranked: bool = True
     commitment: str
     pair: str | None = None  # sessions that share a secret and a seed
+    twins: list[SessionId] = []  # the others of the pair
+    swap: bool = False  # whether a player may sit elsewhere in a twin
     version: Version
     arena: str  # the version of the server that created it
     origin: str | None = None  # digest of the creator's address, for its limits
@@ -60,14 +68,24 @@ class Header(Model):
         """The options as text, to tell them from others."""
         return json.dumps(self.options, sort_keys=True)
 
-    @property
-    def root(self) -> bytes:
-        """Where all randomness of this game comes from."""
-        return hmac.digest(bytes.fromhex(self.secret), self.seed.encode(), "sha256")
+    @cached_property
+    def seats(self) -> int:
+        """How many players there are; their seats come before all others."""
+        return self.roles.count(PLAYER) if self.roles else len(self.invites)
+
+    def role_of(self, invite: str) -> str:
+        """What somebody with this invite is here for."""
+        return self.roles[self.invites.index(Invite(invite))] if self.roles else PLAYER
 
     def rng(self, input_number: int) -> Random:
         """The generator of one input; 0 is the deal."""
-        return Random(hmac.digest(self.root, str(input_number).encode(), "sha256"))  # noqa: S311
+        return rng_of(self.secret, self.seed, input_number)
+
+
+def rng_of(secret: str, seed: str, input_number: int) -> Random:
+    """Where all randomness of a game comes from."""
+    root = hmac.digest(bytes.fromhex(secret), seed.encode(), "sha256")
+    return Random(hmac.digest(root, str(input_number).encode(), "sha256"))  # noqa: S311
 
 
 def commit_to(secret: str, seed: str, type: str, version: Version, options: Mapping[str, JsonValue]) -> str:
@@ -84,7 +102,8 @@ class WaitingJob(Model):
     payload: JsonValue = None
 
 
-class Spoken(Model):
+@dataclass(slots=True)
+class Spoken:
     """How much of a channel is one seat's."""
 
     messages: int = 0
@@ -97,18 +116,39 @@ class Standing(ChallengeOperatorState):
     Its lists and dicts are replaced, never changed in place, so that a shallow copy is a copy.
     """
 
+    # The engine's own values, several per move: nothing to check or to note. C's way is taken for both or for neither.
+    __setattr__ = object.__setattr__
+    __delattr__ = object.__delattr__
+
+    joined_at: list[Millis] = []  # one per player
     started_at: Millis | None = None
+    causes: list[int] = []  # of each attribution, the message that it came with
     category: Category = Category.TRAIN
     outcomes: list[Outcome] = []
+    scorecards: list[SeatCard] | None = None
+    attendants: list[Invite] = []  # those who sit and do not compete, in the order of joining
     revealed: bool = False  # the operator channel lies open to everybody
     deadlines: dict[str, Millis] = {}
     jobs: dict[str, WaitingJob] = {}
+    clocks: list[Clock] = []  # one per seat, if there are limits
+    awaited: dict[Seat, Millis] = {}  # since when the game waits for whom, where its rules tell
+    times: list[list[int]] = []  # milliseconds that each seat took for its moves
+    marks: dict[Seat, Outcome] = {}  # of seats that resigned or ran out of time
     messages: int = 0  # length of the operator channel
     bytes: int = 0
     spoken: list[Spoken] = []  # what each seat has of that
 
+    def clone(self) -> "Standing":
+        """A shallow copy: `model_copy` without what it does for other kinds of models."""
+        made = Standing.__new__(Standing)
+        made.__dict__ = self.__dict__.copy()
+        made.__pydantic_fields_set__ = self.__pydantic_fields_set__
+        made.__pydantic_extra__ = made.__pydantic_private__ = None
+        return made
 
-class Join(Model):
+
+@dataclass(slots=True, kw_only=True)
+class Join:
     """A player takes a seat."""
 
     kind: Literal["join"] = "join"
@@ -117,7 +157,8 @@ class Join(Model):
     at: Millis
 
 
-class Act(Model):
+@dataclass(slots=True, kw_only=True)
+class Act:
     """A seated player's move."""
 
     kind: Literal["act"] = "act"
@@ -127,7 +168,19 @@ class Act(Model):
     at: Millis
 
 
-class Expire(Model):
+@dataclass(slots=True, kw_only=True)
+class Knock:
+    """A seated player's move while no game is on, by a door that has the operator answer it."""
+
+    kind: Literal["knock"] = "knock"
+    seat: Seat
+    type: str = ""
+    content: str
+    at: Millis
+
+
+@dataclass(slots=True, kw_only=True)
+class Expire:
     """A deadline passed; its time is the deadline, not the moment somebody noticed."""
 
     kind: Literal["deadline"] = "deadline"
@@ -135,7 +188,8 @@ class Expire(Model):
     at: Millis
 
 
-class Finish(Model):
+@dataclass(slots=True, kw_only=True)
+class Finish:
     """A job is done, or has failed for good."""
 
     kind: Literal["job"] = "job"
@@ -145,8 +199,32 @@ class Finish(Model):
     at: Millis
 
 
-Input = Annotated[Join | Act | Expire | Finish, Field(discriminator="kind")]
-INPUT: TypeAdapter[Input] = TypeAdapter(Input)  # one line of the input log
+@dataclass(slots=True, kw_only=True)
+class Vote:
+    """Somebody without a seat says what it likes better."""
+
+    kind: Literal["vote"] = "vote"
+    voter: str  # the same for the same person, whatever it is called
+    ballot: str
+    choice: str
+    at: Millis
+
+
+@dataclass(slots=True, kw_only=True)
+class Unveil:
+    """The last session of a pair has ended: what was told in private may be seen."""
+
+    kind: Literal["unveil"] = "unveil"
+    at: Millis
+
+
+Input = Annotated[Join | Act | Knock | Expire | Finish | Vote | Unveil, Field(discriminator="kind")]
+INPUT: TypeAdapter[Input] = TypeAdapter(Input, config=Model.model_config)  # one line of the input log
+
+
+def line_of(change: Input) -> bytes:
+    """An input as the log keeps it."""
+    return INPUT.serializer.to_json(change, exclude_none=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +242,15 @@ class Session:
         """Its name everywhere."""
         return self.header.id
 
+    @property
+    def handles(self) -> list[Invite]:
+        """The invites of those who sit, by seat; empty for a seat that waits for its player."""
+        return handles(self.header, self.standing)
+
     def seat_of(self, invite: str | None) -> Seat | None:
         """Where the holder of an invite sits."""
-        players: list[str] = list(self.standing.players)
-        return Seat(players.index(invite)) if invite in players else None
+        taken: list[Any] = self.handles
+        return Seat(taken.index(invite)) if invite and invite in taken else None
 
     @property
     def due(self) -> tuple[str, Millis] | None:
@@ -175,6 +258,14 @@ class Session:
         if self.standing.status is not Status.ACTIVE or not self.standing.deadlines:
             return None
         return min(self.standing.deadlines.items(), key=lambda item: (item[1], item[0]))
+
+
+def handles(header: Header, standing: Standing) -> list[Invite]:
+    """Who sits where: players in the order of joining, and after all their seats the others."""
+    if not standing.attendants:
+        return standing.players
+    free = [Invite("")] * (header.seats - len(standing.players))
+    return [*standing.players, *free, *standing.attendants]
 
 
 def result_of(session: Session) -> GameResult:
@@ -189,7 +280,7 @@ def result_of(session: Session) -> GameResult:
         started_at=standing.started_at,
         completed_at=standing.completed_at,
         players=standing.players,
-        player_identities=standing.player_identities,
+        player_identities=identities(standing),
         scores=standing.scores,
         attributions=standing.attributions or [],
         outcomes=standing.outcomes,
@@ -200,7 +291,15 @@ def result_of(session: Session) -> GameResult:
         pair=header.pair,
         seeded=header.seeded,
         ranked=header.ranked,
+        scorecards=standing.scorecards,
+        response_times=standing.times or None,
     )
+
+
+def identities(standing: Standing) -> dict[Invite, UserId]:
+    """The users among the players."""
+    known = standing.player_identities
+    return {invite: known[invite] for invite in standing.players if invite in known} if standing.attendants else known
 
 
 def state_view(session: Session) -> ChallengeOperatorState:
@@ -218,11 +317,20 @@ def state_view(session: Session) -> ChallengeOperatorState:
     )
 
 
+def times(session: Session) -> dict[Invite, Remaining] | None:
+    """What each player has left, if there are limits and the game is on."""
+    header, standing = session.header, session.standing
+    if not standing.clocks or standing.started_at is None:
+        return None
+    limits = Limits.model_validate(header.options[OPTION])
+    return remaining(limits, standing.clocks, standing.players, standing.started_at)
+
+
 def challenge_view(session: Session, presented: Invite | None = None) -> Challenge:
     """A session as everybody may see it, with the one free invite that the viewer itself presented."""
     header, standing = session.header, session.standing
     ended = standing.status is Status.ENDED
-    known = header.invites if ended else [*standing.players, presented]
+    known = header.invites if ended else [*standing.players, *standing.attendants, presented]
     return Challenge(
         id=header.id,
         name=header.name,
@@ -230,20 +338,58 @@ def challenge_view(session: Session, presented: Invite | None = None) -> Challen
         challenge_type=header.type,
         invites=[invite if invite in known else "" for invite in header.invites],
         state=state_view(session),
-        game_state=orjson.loads(session.game) if ended and standing.revealed else {},
+        game_state=_game_state(session) if ended and standing.revealed else {},
         game_category=standing.category,
         seed_commitment=header.commitment,
-        reveal=Reveal(secret=header.secret, seed=header.seed) if standing.revealed else None,
+        reveal=reveal_of(header) if standing.revealed else None,
+        clocks=times(session),
+        seeded=header.seeded or None,
+        ranked=None if header.ranked else False,
+        pair=header.pair,
+        course=course_of(standing),
+        roles=roles(header, known),
     )
+
+
+def roles(header: Header, known: Collection[Invite | None]) -> dict[Invite, str] | None:
+    """What those are here for whose invites are known."""
+    if not header.roles:
+        return None
+    return {invite: role for invite, role in zip(header.invites, header.roles, strict=True) if invite in known}
+
+
+def course_of(standing: Standing) -> Course | None:
+    """When what came; attributions and all about them are shown at the end."""
+    if not standing.joined_at:
+        return None
+    causes = standing.causes if standing.status is Status.ENDED else None
+    return Course(joined=standing.joined_at, started=standing.started_at, causes=causes)
+
+
+def reveal_of(header: Header) -> Reveal:
+    """All that is needed to check a deal."""
+    return Reveal(secret=header.secret, seed=header.seed, version=header.version, options=header.options)
+
+
+def _game_state(session: Session) -> dict[str, Any]:
+    try:
+        found = orjson.loads(session.game)
+    except ValueError:
+        raise Unreadable from None
+    if not isinstance(found, dict):
+        raise Unreadable
+    return found
 
 
 def creator_view(session: Session) -> Challenge:
     """What the one who created a session gets to see, once: every invite, and a score of zero per seat."""
     challenge = challenge_view(session)
     state = challenge.state.model_copy(update={"scores": zeros(session)})
-    return challenge.model_copy(update={"invites": list(session.header.invites), "state": state})
+    header = session.header
+    told = {"invites": list(header.invites), "state": state, "roles": roles(header, header.invites)}
+    return challenge.model_copy(update=told)
 
 
 def zeros(session: Session) -> list[Score]:
     """The scores of a game in which nothing has happened."""
-    return [Score() for _ in session.header.invites]
+    return [Score() for _ in range(session.header.seats)]

@@ -26,6 +26,7 @@ BACKLOG = 2048  # connections that wait while a worker starts
 LETTING_GO_SECONDS = 1.0  # how long workers of a server that was just killed may still hold the port
 YOUNG_SECONDS = 3.0  # a worker that fails before this age never really started
 ATTEMPTS = 5  # failed starts in a row before we give up
+TEND_SECONDS = 0.1  # between two looks at what the workers need
 FIRST_DELAY_SECONDS = 0.1  # before a restart; doubled with each failed start
 
 # Elsewhere SO_REUSEPORT is missing, or gives all connections to one of the sockets.
@@ -110,21 +111,31 @@ def watch_lifeline(lifeline: int, on_close: Callable[[], None]) -> None:
 
 
 def run(
-    command: Sequence[str], listeners: Sequence[socket.socket], *, env: Mapping[str, str], grace_seconds: float = 10
+    command: Sequence[str],
+    listeners: Sequence[socket.socket],
+    *,
+    env: Mapping[str, str],
+    grace_seconds: float = 10,
+    tend: Callable[[], None] | None = None,
 ) -> int:
     """Keep one worker per listener running until a signal says stop; the exit code is 0 if all of them ended in peace.
 
     A worker is started as `command NUMBER LISTENER LIFELINE` (see `take_post`), with `env` on top of our environment.
     SIGTERM, SIGHUP and Ctrl-C reach the workers as SIGTERM; a second Ctrl-C ends them at once. Closes the listeners.
+    Meanwhile `tend` looks after what the workers need; when it raises, they are ended and that is raised here.
     """
-    return asyncio.run(_supervise(command, listeners, {**os.environ, **env}, grace_seconds))
+    return asyncio.run(_supervise(command, listeners, {**os.environ, **env}, grace_seconds, tend))
 
 
 async def _supervise(
-    command: Sequence[str], listeners: Sequence[socket.socket], env: Mapping[str, str], grace_seconds: float
+    command: Sequence[str],
+    listeners: Sequence[socket.socket],
+    env: Mapping[str, str],
+    grace_seconds: float,
+    tend: Callable[[], None] | None,
 ) -> int:
     lifeline, held = os.pipe()
-    crew = _Crew(command, env, lifeline)
+    crew = _Crew(command, env, lifeline, tend)
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, crew.interrupt)
     loop.add_signal_handler(signal.SIGTERM, crew.stopping.set)
@@ -144,6 +155,8 @@ class _Crew:
     command: Sequence[str]
     env: Mapping[str, str]
     lifeline: int
+    tend: Callable[[], None] | None = None
+    fault: CannotStart | None = None  # why we stop although nobody told us to
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     processes: dict[int, asyncio.subprocess.Process] = field(default_factory=dict)
 
@@ -153,7 +166,7 @@ class _Crew:
                 group.create_task(self.keep(number, listener), name=f"worker {number}")
                 for number, listener in enumerate(listeners)
             ]
-            await self.stopping.wait()
+            await self.look_after()
             for listener in listeners:
                 listener.close()
             self.send(signal.SIGTERM)
@@ -161,7 +174,21 @@ class _Crew:
             if late:
                 logger.warning("workers killed, not done in time count=%d seconds=%g", len(late), grace_seconds)
                 self.send(signal.SIGKILL)
+        if self.fault is not None:
+            raise self.fault
         return max(keeper.result() for keeper in keepers)
+
+    async def look_after(self) -> None:
+        """Look after what the workers need until we stop."""
+        while not self.stopping.is_set():
+            try:
+                if self.tend is not None:
+                    self.tend()
+            except CannotStart as fault:
+                self.fault = fault
+                self.stopping.set()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.stopping.wait(), TEND_SECONDS)
 
     async def keep(self, number: int, listener: socket.socket) -> int:
         """Run one worker again and again until we stop; what it adds to our exit code."""

@@ -33,7 +33,7 @@ def harmless(text: object, most: int = WIDEST) -> str:
 def told(result: Result) -> str:
     """A result in one line."""
     names = ", ".join(
-        f"{harmless(name)} {score['utility']:+g}/{score['security']:+g}"
+        f"{harmless(name)} {score.utility:+g}/{score.security:+g}"
         for name, score in zip(result.players, result.scores, strict=True)
     )
     breaches = f", {plural(result.breaches, 'breach', 'breaches')}" if result.breaches else ""

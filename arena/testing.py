@@ -2,21 +2,79 @@
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Generic, cast
 
 import orjson
 from pydantic import JsonValue
 
-from arena import chat, turn
+from arena import adjudication, chat, turn
 from arena.bots import Bot, Move, Moves
 from arena.errors import ArenaError
-from arena.models import Attribution, ChatMessage, GameResult, Invite, Millis, Score, Seat, SessionId, Status, Version
+from arena.llm.talk import Asks
+from arena.models import (
+    Attribution,
+    ChatMessage,
+    GameResult,
+    Invite,
+    Millis,
+    Score,
+    Seat,
+    SessionId,
+    Status,
+    UserId,
+    Version,
+)
 from arena.operator import Job, JobFailed, Operator, Options, State
-from arena.session import Act, Expire, Finish, Header, Input, Join, Session, commit_to, result_of
+from arena.packs.isolate import Isolate
+from arena.session import Act, Expire, Finish, Header, Input, Join, Session, Vote, commit_to, result_of
 from arena.version import __version__
 
 ID = SessionId("00000000-0000-4000-8000-000000000000")
 START = Millis(1_700_000_000_000)
+
+
+@dataclass
+class Bench:
+    """A workbench in memory."""
+
+    log: list[dict[str, Any]] = field(default_factory=list)  # the run log
+    job_id: str = ""
+    sandbox: Any = None
+    models: Asks | None = None
+    secrets: dict[str, str] = field(default_factory=dict, repr=False)
+    isolate: Isolate = field(default_factory=Isolate)
+    memory: dict[str, JsonValue] = field(default_factory=dict)
+    kept: dict[str, bytes] = field(default_factory=dict)
+
+    @property
+    def blobs(self) -> "Bench":
+        """It is its own keeper of bytes."""
+        return self
+
+    async def notes(self, seat: Seat | None = None) -> list[dict[str, Any]]:
+        """The run log, or what it says of one seat."""
+        return [line for line in self.log if seat in {None, line["seat"]}]
+
+    async def recall(self, name: str) -> JsonValue:
+        """What was remembered under this name."""
+        return self.memory.get(name)
+
+    async def remember(self, name: str, value: JsonValue) -> None:
+        """Keep a partial result."""
+        self.memory[name] = value
+
+    async def get(self, name: str) -> bytes | None:
+        """The bytes of that name."""
+        return self.kept.get(name)
+
+    async def put(self, name: str, data: bytes) -> None:
+        """Keep bytes."""
+        self.kept[name] = data
+
+    async def drop(self, name: str) -> None:
+        """Forget bytes."""
+        self.kept.pop(name, None)
 
 
 class Table(Generic[State, Options]):
@@ -28,15 +86,18 @@ class Table(Generic[State, Options]):
         self.talk: list[ChatMessage] = []
         self.log: list[ChatMessage] = []
         self.inputs: list[Input] = []
+        self.bench = Bench()  # of its jobs
+        self.faults: list[Exception] = []  # of handlers that nobody waited for
         version = Version(version=operator.version, content_hash="")
-        options = operator.options.model_dump(mode="json", by_alias=True)
+        options = operator.canonical
         secret = "00" * 32
         header = Header(
             id=ID,
             type=type(operator).__name__,
             name=type(operator).__name__,
             created_at=self.now,
-            invites=[Invite(f"inv_{seat}") for seat in range(operator.players)],
+            invites=[Invite(f"inv_{seat}") for seat in range(len(operator.roles()))],
+            roles=list(operator.roles()) if len(operator.roles()) > operator.players else [],
             options=options,
             secret=secret,
             seed=str(seed),
@@ -56,7 +117,7 @@ class Table(Generic[State, Options]):
     @property
     def handles(self) -> list[Invite]:
         """The invite codes of those who sit, in seat order."""
-        return self.session.standing.players
+        return self.session.handles
 
     @property
     def status(self) -> Status:
@@ -76,6 +137,11 @@ class Table(Generic[State, Options]):
         return [(seats(a.from_), seats(a.to), a.type) for a in made]
 
     @property
+    def notes(self) -> list[dict[str, Any]]:
+        """The run log."""
+        return self.bench.log
+
+    @property
     def jobs(self) -> list[Job]:
         """The jobs that the game waits for."""
         return [Job(id_, job.kind, job.payload) for id_, job in self.session.standing.jobs.items()]
@@ -87,10 +153,10 @@ class Table(Generic[State, Options]):
 
     def join(self, seat: int, user: str | None = None) -> None:
         """Take the next seat with an invite."""
-        change = {"invite": f"inv_{seat}", "user": user, "at": self.now}
-        self._apply(Join.model_validate(change))
+        known = None if user is None else UserId(user)
+        self._apply(Join(invite=Invite(f"inv_{seat}"), user=known, at=self.now))
 
-    def act(self, seat: int, name: str, content: JsonValue = None, **arguments: JsonValue) -> None:
+    def act(self, seat: int, name: str, content: JsonValue = None, /, **arguments: JsonValue) -> None:
         """Send a move, as text or by its arguments; raises what the player would be told."""
         move = self.operator.actions.get(name)
         if move is not None and list(arguments) == [move.alone]:
@@ -100,11 +166,19 @@ class Table(Generic[State, Options]):
         text = content if isinstance(content, str) else "" if content is None else orjson.dumps(content).decode()
         self._apply(Act(seat=Seat(seat), type=name, content=text, at=self.now))
 
+    def resign(self, seat: int) -> None:
+        """Give up, for a seat."""
+        self.act(seat, adjudication.RESIGN)
+
     def chat(self, seat: int, content: str, to: int | None = None) -> None:
         """Say something in the players' channel."""
         whom = None if to is None else self.handles[to]
         made = chat.entry(chat.player_channel(ID), self.handles[seat], content, self.now, to=whom)
         self.talk.append(made.message(len(self.talk) + 1))
+
+    def vote(self, voter: str, ballot: str, choice: str) -> None:
+        """Vote, as somebody without a seat."""
+        self._apply(Vote(voter=voter, ballot=ballot, choice=choice, at=self.now))
 
     def advance(self, seconds: float) -> None:
         """Let time pass; deadlines on the way fire in their order."""
@@ -120,6 +194,16 @@ class Table(Generic[State, Options]):
         value = None if isinstance(result, JobFailed) else result
         self._apply(Finish(id=job.id, result=value, failed=failed, at=self.now))
 
+    async def work(self, job: Job | None = None) -> None:
+        """Do a job, the oldest that waits unless one is named, and hand in what comes of it."""
+        job = job or self.jobs[0]
+        self.bench.job_id, self.bench.memory = job.id, {}
+        try:
+            result: JsonValue | JobFailed = await self.operator.labour(job.kind, job.payload, self.bench)
+        except JobFailed as failure:
+            result = failure
+        self.finish(job, result)
+
     def told(self, seat: int) -> list[str]:
         """What the operator said to this seat alone."""
         return [m.content for m in self.log if m.from_ == "operator" and m.to == self.handles[seat]]
@@ -133,7 +217,10 @@ class Table(Generic[State, Options]):
         made = turn.apply(self.operator, self.session, change)
         self.inputs.append(change)
         self.log += [e.message(index) for index, e in enumerate(made.entries, len(self.log) + 1)]
+        self.notes.extend(map(orjson.loads, made.notes))
         self.session = turn.after(made, tag="")
+        if made.fault is not None:
+            self.faults.append(made.fault)
         if made.refusal is not None:
             raise made.refusal
 

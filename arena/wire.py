@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue, StringConstraints, ValidationError
 
 from arena import chat
 from arena.chat import Entry
+from arena.deals import Seed
 from arena.errors import ArenaError, BadFrame, Invalid, RateLimited, UnknownType
 from arena.models import Key, Model, UserId, complaint
 
@@ -83,6 +84,19 @@ class Create(Frame):
     challenge_type: Name
     options: dict[str, JsonValue] | None = None
     private: bool = False
+    seed: Seed | None = None
+    ranked: bool | None = None
+
+
+class Pair(Frame):
+    """Open two sessions on the same deal."""
+
+    type: Literal["pair"]
+    challenge_type: Name
+    options: dict[str, JsonValue] | None = None
+    seed: Seed | None = None
+    ranked: bool | None = None
+    swap: bool = False
 
 
 class Join(Frame):
@@ -166,6 +180,27 @@ class Leaderboard(Frame):
     off: bool = False
 
 
+class Scorecards(Frame):
+    """Read what the evaluation of a pack found."""
+
+    type: Literal["scorecards"]
+    challenge_id: Id
+
+
+class Vote(Frame):
+    """Say which of two outputs you like better."""
+
+    type: Literal["vote"]
+    challenge_id: Id
+    ballot: Name
+    choice: Name
+    user_id: Annotated[UserId, StringConstraints(min_length=1, max_length=128)] | None = None
+    key: Key | None = None
+    public_key: Annotated[str, StringConstraints(max_length=256)] | None = None
+    signature: Annotated[str, StringConstraints(max_length=256)] | None = None
+    timestamp: int | None = None
+
+
 class Ping(Frame):
     """Ask for the time."""
 
@@ -173,9 +208,25 @@ class Ping(Frame):
 
 
 AnyCommand = TypeVar("AnyCommand", bound=Frame)
-Command = Create | Join | Resume | Watch | Unwatch | Message | Chat | Sync | Lobby | Leaderboard | Ping
+Command = (
+    Create
+    | Pair
+    | Join
+    | Resume
+    | Watch
+    | Unwatch
+    | Message
+    | Chat
+    | Sync
+    | Lobby
+    | Leaderboard
+    | Scorecards
+    | Vote
+    | Ping
+)
 COMMANDS: dict[str, type[Command]] = {
     "create": Create,
+    "pair": Pair,
     "join": Join,
     "resume": Resume,
     "watch": Watch,
@@ -185,6 +236,8 @@ COMMANDS: dict[str, type[Command]] = {
     "sync": Sync,
     "lobby": Lobby,
     "leaderboard": Leaderboard,
+    "scorecards": Scorecards,
+    "vote": Vote,
     "ping": Ping,
 }
 
@@ -192,7 +245,7 @@ COMMANDS: dict[str, type[Command]] = {
 def frame_id(frame: Mapping[str, Any]) -> FrameId:
     """The id that the answer to a frame echoes, if it has one of the right kind."""
     found = frame.get("id")
-    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
+    return found if isinstance(found, (str, int)) and not isinstance(found, bool) else None
 
 
 def parse(frame: Mapping[str, Any]) -> Command:
@@ -246,21 +299,22 @@ class Push:
 class Line:
     """One new message of a channel in its at most two views."""
 
-    __slots__ = ("epoch", "full", "redacted", "sender", "to")
+    __slots__ = ("_fields", "_full", "_redacted", "epoch", "sender", "to")
 
     def __init__(self, entry: Entry, index: int) -> None:
-        fields = entry.fields(index)
+        self._fields = fields = entry.fields(index)
+        self._full: dict[Codec, bytes] = {}
+        self._redacted: dict[Codec, bytes] = {}
         self.sender: str = fields["from"]
         self.to: str | None = fields.get("to")
         self.epoch = entry.tag
-        self.full = Push(lambda: new_message(fields, entry.tag))
-        self.redacted = self.full if not self.to else Push(lambda: new_message(chat.redact(fields), entry.tag))
 
-    def seen_by(self, viewer: str | None) -> Push:
-        """The view of this viewer."""
-        return self.full if chat.may_read(self.sender, self.to, viewer) else self.redacted
-
-
-def new_message(fields: Mapping[str, Any], epoch: str) -> dict[str, Any]:
-    """A new message in a channel, with the cursor behind it."""
-    return {"type": "new_message", "message": fields, "epoch": epoch}
+    def encoded(self, codec: Codec, viewer: str | None) -> bytes:
+        """The bytes for connections of this codec and viewer, with the cursor behind the message."""
+        whole = chat.may_read(self.sender, self.to, viewer)
+        known = self._full if whole else self._redacted
+        found = known.get(codec)
+        if found is None:
+            message = self._fields if whole else chat.redact(self._fields)
+            found = known[codec] = codec.encode({"type": "new_message", "message": message, "epoch": self.epoch})
+        return found

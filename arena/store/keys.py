@@ -18,21 +18,31 @@ WORKERS = "{meta}:workers"
 JOBS = "{jobs}:q"
 JOB_IDS = "{jobs}:ids"
 LOBBY_FEED = "{idx}:f"
+RELEASES = "{packs}:releases"  # versions of published packs: record by slug@number
+ARCHIVED = "{packs}:archived"  # slugs, and slug@number, that take no new sessions
+PACK_REVISION = "{packs}:revision"  # moves whenever something was published or archived
+PACK_BYTES = "{packs}:bytes"
+USERS = "{idx}:users"  # who has a profile, by the time of the first
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 _SESSION = re.compile(_UUID)
 _INVITE = re.compile(f"inv_{_UUID}")
+_RANDOM = re.compile(f"(?:inv_)?{_UUID}")  # either of them: its last bits name the shard
 
 
-def new_session_id() -> SessionId:
-    """A random id; its last six bits name the shard."""
-    return SessionId(str(uuid.uuid4()))
+def new_session_id(beside: SessionId | None = None) -> SessionId:
+    """A random id; its last six bits name the shard, which may be that of another session."""
+    return SessionId(str(uuid.uuid4() if beside is None else _drawn_in(shard_of(beside))))
 
 
 def new_invite(session: SessionId) -> Invite:
     """A random invite in the shard of its session."""
-    drawn = uuid.uuid4().int & ~(SHARDS - 1) | shard_of(session)
-    return Invite(f"inv_{uuid.UUID(int=drawn)}")
+    return Invite(f"inv_{_drawn_in(shard_of(session))}")
+
+
+def _drawn_in(shard: int) -> str:
+    drawn = str(uuid.uuid4())
+    return f"{drawn[:-2]}{int(drawn[-2:], 16) & -SHARDS | shard:02x}"
 
 
 def is_session_id(text: str) -> bool:
@@ -48,7 +58,7 @@ def is_invite(text: str) -> bool:
 def shard_of(name: str) -> int:
     """The shard of a session id, an invite or a channel."""
     name = session_of(name)
-    if is_session_id(name) or is_invite(name):
+    if _RANDOM.fullmatch(name):
         return int(name[-2:], 16) % SHARDS
     return int(key_slot(name.encode())) % SHARDS
 
@@ -78,14 +88,75 @@ def invite(code: Invite) -> str:
     return f"{tag(shard_of(code))}:i:{code}"
 
 
+def pair(session: SessionId, pair: str) -> str:
+    """Who has sat where on a deal that several sessions share; they are all in one shard."""
+    return f"{tag(shard_of(session))}:p:{pair}"
+
+
+def room_of(channel: Channel) -> SessionId:
+    """Under which name a channel is followed: that of its session, or its own if it belongs to none."""
+    session = session_of(channel)
+    return session if is_session_id(session) else SessionId(channel)
+
+
+def channels_of(room: SessionId) -> tuple[Channel, ...]:
+    """The channels that are followed under a name: the two of a session, or the one that is called so."""
+    return (operator_channel(room), player_channel(room)) if is_session_id(room) else (Channel(room),)
+
+
 def feed(session: SessionId) -> str:
-    """Where news of a session is published."""
+    """Where news of a session, or of a channel of no session, is published."""
     return f"{tag(shard_of(session))}:f:{session}"
+
+
+def fed_by(feed: str) -> SessionId:
+    """Of which session, or channel of no session, a feed tells."""
+    return SessionId(feed.partition(":f:")[2])
+
+
+def blobs(session: SessionId) -> str:
+    """Bytes that jobs keep for a session."""
+    return f"{tag(shard_of(session))}:b:{session}"
+
+
+def memory(job: str) -> str:
+    """What a job remembers until it is done."""
+    return f"{{jobs}}:m:{job}"
 
 
 def profile(user: str) -> str:
     """A player's profile."""
     return f"u:{user}"
+
+
+def signatures(user: str) -> str:
+    """Signatures that a user has made lately; in the slot of its profile, since such a user's id is hex."""
+    return f"{{u:{user}}}:s"
+
+
+def answers(channel: Channel) -> str:
+    """What was answered to those who spoke in a channel that belongs to no session."""
+    return f"{tag(shard_of(channel))}:k:{channel}"
+
+
+def free(channel: Channel) -> str:
+    """The channels of a shard that belong to no session, by the time when somebody spoke last."""
+    return f"{tag(shard_of(channel))}:free"
+
+
+def channel_feed(channel: Channel) -> str:
+    """Where news of a channel that belongs to no session is published."""
+    return f"{tag(shard_of(channel))}:f:{channel}"
+
+
+def pack_blob(sha256: str) -> str:
+    """A text or a file of published packs."""
+    return f"{{packs}}:b:{sha256}"
+
+
+def pack_assets(mark: str) -> str:
+    """The files of one version of a pack: record by path."""
+    return f"{{packs}}:a:{mark}"
 
 
 class SessionKeys(NamedTuple):
@@ -99,6 +170,7 @@ class SessionKeys(NamedTuple):
     due: str
     outbox: str
     feed: str
+    notes: str
 
 
 @lru_cache(maxsize=20_000)
@@ -115,4 +187,5 @@ def of(session: SessionId) -> SessionKeys:
         due=due(shard),
         outbox=outbox(shard),
         feed=feed(session),
+        notes=f"{prefix}:r:{session}",
     )

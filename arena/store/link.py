@@ -48,7 +48,7 @@ class Link(asyncio.Protocol):
     def __init__(self, silence: float, pushed: Callable[[Any], None] | None = None) -> None:
         self.lost = asyncio.Event()
         self._silence = silence  # seconds after which a store that owes an answer counts as gone
-        self._pushed = pushed
+        self._take = pushed or self._settle
         self._loop = asyncio.get_running_loop()
         self._reader = hiredis.Reader(replyError=read_error)
         self._waiting: deque[asyncio.Future[Any]] = deque()
@@ -70,21 +70,22 @@ class Link(asyncio.Protocol):
         link._watch = link._loop.call_later(silence / 2, link._look)
         return link
 
-    def send(self, *command: Any) -> asyncio.Future[Any]:
+    def send(self, command: tuple[Any, ...]) -> asyncio.Future[Any]:
         """Queue a command; its reply comes through the future."""
         reply = self._loop.create_future()
-        if self._transport is None or self._transport.is_closing():
+        if self._transport is None:
             reply.set_exception(ConnectionError("the connection to the store is closed"))
             return reply
-        self.tell(*command)
+        self.tell(command)
         self._waiting.append(reply)
         return reply
 
-    def tell(self, *command: Any) -> None:
+    def tell(self, command: tuple[Any, ...]) -> None:
         """Queue a command whose answer is a push."""
+        packed = hiredis.pack_command(command)
         if not self._outgoing:
             self._loop.call_soon(self._flush)
-        self._outgoing.append(hiredis.pack_command(command))
+        self._outgoing.append(packed)
 
     def _flush(self) -> None:
         outgoing, self._outgoing = self._outgoing, []
@@ -97,10 +98,7 @@ class Link(asyncio.Protocol):
         self._reader.feed(data)
         try:
             while (reply := self._reader.gets()) is not False:
-                if self._pushed is not None:
-                    self._pushed(reply)
-                else:
-                    self._settle(reply)
+                self._take(reply)
         except hiredis.ProtocolError:
             self.close()
 

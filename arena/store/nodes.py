@@ -9,7 +9,7 @@ import hashlib
 import logging
 import math
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, TypeVar, cast
 
@@ -63,6 +63,10 @@ class Node:
         self._link: Link | None = None
         self._opening = asyncio.Lock()
 
+    def at_once(self, command: tuple[Any, ...]) -> asyncio.Future[Any] | None:
+        """Send a command without waiting for anything; None if the link does not stand."""
+        return None if self._link is None else self._link.send(command)
+
     async def send(self, *commands: tuple[Any, ...]) -> Any:
         """Carry out commands side by side; the reply is that to the last.
 
@@ -72,8 +76,8 @@ class Node:
         if link is None or link.lost.is_set():
             link = await self._open()
         for command in commands[:-1]:
-            link.send(*command).add_done_callback(_ignore)
-        return await link.send(*commands[-1])
+            link.send(command).add_done_callback(_ignore)
+        return await link.send(commands[-1])
 
     async def _open(self) -> Link:
         async with self._opening:
@@ -107,6 +111,8 @@ class Nodes:
         self.timeout = timeout
         self.patience = patience
         self.renewed: list[Callable[[], None]] = []  # told when a server turns out to be a new process
+        self.failed: Callable[[], None] = lambda: None  # told of every attempt that failed
+        self.timed: Mapping[str, Callable[[float], None]] = {}  # told the seconds that scripts of these names took
         self._nodes: dict[str, Node] = {}
         self._slots: dict[int, Node] = {}  # empty while there is only one server
         self._loading: dict[Node, asyncio.Lock] = {}
@@ -148,19 +154,47 @@ class Nodes:
             return self._nodes["first"]
         return self._slots[key_slot(key.encode())]
 
-    async def run(self, key: str, *command: Any) -> Any:
+    def run(self, key: str, *command: Any) -> Coroutine[None, None, Any]:
         """Carry out a command on the primary that holds its key."""
-        return await self._insist(lambda: self._once(key, command))
+        return self._ask(key, command)
+
+    async def _ask(
+        self,
+        key: str,
+        command: tuple[Any, ...],
+        timed: Callable[[float], None] | None = None,
+        reply: asyncio.Future[Any] | None = None,
+    ) -> Any:
+        """The reply to a command, sent the shortest way; if that cannot be, or fails, it is sent again."""
+        begun = time.perf_counter()
+        reply = reply or self.of(key).at_once(command)
+        try:
+            if reply is None:
+                raise ConnectionError
+            found = await reply
+        except (RedisError, OSError):  # whatever it was, the next attempt will meet it
+            found = await self._insist(lambda: self._once(key, command))
+        if timed is not None:
+            timed(time.perf_counter() - begun)
+        return found
+
+    def tell(self, key: str, *command: Any) -> None:
+        """Send a command that may get lost: nobody waits for what becomes of it."""
+        if (reply := self.of(key).at_once(command)) is not None:
+            reply.add_done_callback(_ignore)
 
     async def run_all(self, commands: Iterable[tuple[str, tuple[Any, ...]]]) -> list[Any]:
         """Carry out many commands, each on the primary of its key."""
-        return list(await asyncio.gather(*(self.run(key, *command) for key, command in commands)))
+        asked = [(key, command, self.of(key).at_once(command)) for key, command in commands]
+        for _, _, reply in asked:
+            if reply is not None:
+                reply.add_done_callback(_ignore)  # if another fails for good, nobody asks what became of this one
+        return [await self._ask(key, command, reply=reply) for key, command, reply in asked]
 
-    async def script(self, name: str, keys: Iterable[str], *arguments: Any) -> Any:
+    def script(self, name: str, keys: Sequence[str], *arguments: Any) -> Coroutine[None, None, Any]:
         """Carry out one of our scripts."""
-        keys = list(keys)
         command = ("EVALSHA", DIGESTS[name], len(keys), *keys, *arguments)
-        return await self._insist(lambda: self._once(keys[0], command))
+        return self._ask(keys[0], command, self.timed.get(name))
 
     async def _once(self, key: str, command: tuple[Any, ...]) -> Any:
         try:
@@ -185,6 +219,8 @@ class Nodes:
             try:
                 return await attempt()
             except (RedisError, OSError) as error:
+                self.failed()
+                heed_cancellation()
                 if not may_pass(error):
                     raise
                 if time.monotonic() + pause > until:
@@ -259,13 +295,13 @@ class Nodes:
         return offset
 
     async def ping(self) -> str | None:
-        """Why the store cannot be used right now, or None."""
+        """Why the store cannot be used right now, or None; everybody may ask, so it does not say where that is."""
         try:
             async with asyncio.timeout(self.timeout):
                 for node in self.all:
                     await node.client.ping()
         except (RedisError, OSError) as error:
-            return f"The store at {self.shown} does not answer: {type(error).__name__}."
+            return f"The store does not answer: {type(error).__name__}."
         return None
 
     async def close(self) -> None:

@@ -1,21 +1,25 @@
 """Sessions in the store: load, commit, talk, read a log. One script call each, and each may be sent twice."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple, cast
+from collections.abc import Coroutine, Iterable, Sequence
+from typing import Annotated, Any, Literal, NamedTuple, cast
 
 import orjson
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
-from arena.chat import Entry, new_tag
-from arena.errors import Forbidden, KeyReused, NotFound, PlayerNotFound, TooLarge
-from arena.models import Channel, Invite, Millis, Model, SessionId, Status, UserId, UserProfile
-from arena.session import INPUT, Header, Input, Session, Standing, result_of
+from arena.chat import NO_TAG, Entry, new_tag
+from arena.errors import Forbidden, KeyReused, NotFound, PlayerNotFound, Refused, TooLarge, Unreadable
+from arena.models import Channel, GameResult, Invite, Millis, Model, Seat, SessionId, Status, UserId, UserProfile
+from arena.session import INPUT, Header, Input, Join, Session, Standing, WaitingJob, line_of, result_of
 from arena.store import keys
 from arena.store.nodes import Nodes
-from arena.turn import Event, Turn, after
+from arena.store.users import Users
+from arena.turn import Event, Turn
 
 DIGEST = 32  # characters
+NO_DIGEST = "0" * DIGEST  # of a key that nobody else can use
+FREE = "free"  # what stands for the tag of a channel that belongs to no session
+ANY = "any"  # says that a cursor holds whatever its epoch; no part of a cursor, which is the client's
 
 
 class Key(NamedTuple):
@@ -27,8 +31,13 @@ class Key(NamedTuple):
 
 def request_key(owner: str, key: str | None, *body: str | None) -> Key:
     """The key of a request, the client's or a fresh one; the digest tells one body from another."""
+    if not key:
+        return Key(f"-:{new_tag()}", NO_DIGEST)
     digest = hashlib.blake2b(orjson.dumps(body), digest_size=DIGEST // 2).hexdigest()
-    return Key(f"{owner}:{key}" if key else f"-:{new_tag()}", digest)
+    return Key(f"{owner}:{key}", digest)
+
+
+Result = Annotated[GameResult | dict[str, Any], Field(union_mode="left_to_right")]  # plain where we cannot read it
 
 
 class Posted(Model):
@@ -44,8 +53,17 @@ class Posted(Model):
     private: bool
     origin: str | None = None
     users: list[UserId] = []
-    result: dict[str, Any] | None = None
+    twins: list[SessionId] = []
+    result: Result | None = None
     job: dict[str, JsonValue] | None = None
+
+
+class QueuedJob(WaitingJob):
+    """A job on the stream: all that its runner needs."""
+
+    id: str
+    session: SessionId
+    type: str
 
 
 class Committed(NamedTuple):
@@ -80,8 +98,7 @@ class Heads(NamedTuple):
 
     tag: str
     end: tuple[int, int] | None  # lengths of the two logs when the game ended
-    operator: tuple[int, str]
-    player: tuple[int, str]
+    logs: list[tuple[int, str]]  # length and last tag of each channel, in the order of `keys.channels_of`
 
 
 def post(kind: Event, session: Session, now: Millis) -> Posted:
@@ -99,7 +116,8 @@ def post(kind: Event, session: Session, now: Millis) -> Posted:
         private=header.private,
         origin=header.origin,
         users=list(standing.player_identities.values()),
-        result=result_of(session).wire() if ended else None,
+        twins=header.twins,
+        result=result_of(session) if ended else None,
         job=None if kind.job is None else {"id": kind.job.id, "kind": kind.job.kind, "payload": kind.job.payload},
     )
 
@@ -111,13 +129,16 @@ class Sessions:
         self.nodes = nodes
 
     async def load(self, session: SessionId) -> Session | None:
-        """A session as it stands now."""
+        """A session as it stands now; `Unreadable` if it is there and cannot be read."""
         key = keys.of(session).session
         found = await self.nodes.run(key, "HMGET", key, "tag", "version", "header", "state", "game")
         if found[0] is None:
             return None
         tag, version, header, state, game = found
-        return Session(Header.from_json(header), Standing.from_json(state), game, tag.decode(), int(version))
+        try:
+            return Session(Header.from_json(header), Standing.from_json(state), game, tag.decode(), int(version))
+        except (TypeError, ValueError):
+            raise Unreadable from None
 
     async def find(self, invite: Invite) -> SessionId | None:
         """The session that an invite is for."""
@@ -125,14 +146,15 @@ class Sessions:
         found = await self.nodes.run(key, "GET", key)
         return None if found is None else SessionId(found.decode())
 
-    async def create(self, session: Session, key: Key, due: Millis | None) -> Committed:
+    def create(self, session: Session, key: Key, due: Millis | None) -> Coroutine[None, None, Committed]:
         """Write a new session."""
-        return await self._write(session, key, {}, "", due, [Event("created")], header=session.header)
+        return self._write(session, key, {}, "", due, [Event("created")], header=session.header)
 
-    async def commit(self, turn: Turn, key: Key, answer: dict[str, Any], due: Millis | None) -> Committed:
+    def commit(
+        self, turn: Turn, session: Session, key: Key, answer: dict[str, Any], due: Millis | None
+    ) -> Coroutine[None, None, Committed]:
         """Write what a turn makes of its session, all of it or nothing; `Conflict` if another came first."""
-        session = after(turn, new_tag())
-        return await self._write(session, key, answer, turn.session.tag, due, turn.events, turn=turn)
+        return self._write(session, key, answer, turn.session.tag, due, turn.events, turn=turn)
 
     async def _write(
         self,
@@ -148,12 +170,13 @@ class Sessions:
     ) -> Committed:
         standing, now = session.standing, turn.input.at if turn else session.header.created_at
         posted = [post(event, session, now) for event in events]
-        entries = turn.entries if turn else []
+        entries = [entry.pack() for entry in turn.entries] if turn else []
         invites = [keys.invite(code) for code in header.invites] if header else []
-        ended = any(event.kind == "ended" for event in posted)
+        taken = _seat_of_pair(turn) if turn else ()
+        ended = "ended" in [event.kind for event in posted]
         reply = await self.nodes.script(
             "commit",
-            [*keys.of(session.id), *invites],
+            [*keys.of(session.id), *invites, *taken[:1]],
             key.field,
             key.digest,
             orjson.dumps(answer),
@@ -163,35 +186,42 @@ class Sessions:
             header.to_json() if header else "",
             standing.to_json(),
             session.game,
-            turn.input.to_json() if turn else "",
-            " ".join(standing.players),
+            line_of(turn.input) if turn else "",
+            " ".join([*standing.players, *standing.attendants]),
             "" if due is None else due,
             session.id,
             standing.completed_at if ended else "",
             len(entries),
-            *(entry.pack() for entry in entries),
+            *entries,
             len(posted),
-            *(event.to_json() for event in posted),
+            *[event.to_json() for event in posted],
+            len(turn.notes) if turn else 0,
+            *(turn.notes if turn else ()),
+            *taken[1:],
         )
         match reply[0]:
             case b"ok":
                 marks = [mark.decode() for mark in reply[2]]
-                return Committed(answer, session, list(zip(marks, posted, strict=True)))
+                return Committed(answer, session, list(zip(marks, posted, strict=True)) if posted else ())
             case b"again":
                 before = orjson.loads(_stored(reply[1], key))
                 if reply[2].decode() != session.tag:
                     return Committed(before, None, ())
                 # This very commit, sent again because its answer was lost.
                 return Committed(before, session, [(None, event) for event in posted])
+            case b"elsewhere":
+                raise Refused("OTHER_SEAT", "You know another seat of this deal, and may sit on that one only.")
             case _:
                 raise Conflict
 
     async def remove(self, session: Session, now: Millis) -> list[tuple[str, Posted]]:
         """Delete a session with its channels and invites."""
         posted = post(Event("removed"), session, now)
-        invites = [keys.invite(code) for code in session.header.invites]
-        names = [*keys.of(session.id), *invites]
-        reply = await self.nodes.script("remove", names, session.tag, session.id, posted.to_json())
+        header = session.header
+        own = [keys.blobs(session.id), *(keys.invite(code) for code in header.invites)]
+        pair = [keys.pair(header.id, header.pair)] if header.pair else []
+        names = [*keys.of(session.id), *own, *pair, *(keys.of(twin).session for twin in header.twins)]
+        reply = await self.nodes.script("remove", names, session.tag, session.id, posted.to_json(), len(own))
         match reply[0]:
             case b"ok":
                 return [(reply[1].decode(), posted)]
@@ -239,16 +269,22 @@ class Sessions:
 
     async def page(self, channel: Channel, index: int, epoch: str, most: int) -> Page:
         """A page of a channel from a cursor on, or from the start if the cursor does not hold."""
-        holds, first, after_, length, entries = await self.nodes.script("page", [keys.log(channel)], index, epoch, most)
-        return Page(bool(holds), first, after_.decode(), length, [Entry.unpack(entry) for entry in entries])
+        return _page(await self.nodes.script("page", [keys.log(channel)], index, epoch, most))
 
     async def slice(self, channel: Channel, index: int, most: int) -> Page:
         """A page of a channel from an index on, whatever stands before it."""
+        return _page(await self.nodes.script("page", [keys.log(channel)], index, NO_TAG, most, ANY))
+
+    async def glance(self, session: SessionId, channel: Channel, index: int, most: int) -> tuple[Page, str]:
+        """The same with the tag at which the channel's session stands; none if there is no such session."""
+        reply = await self.nodes.script("page", [keys.log(channel), keys.of(session).session], index, NO_TAG, most, ANY)
+        return _page(reply[:5]), reply[5].decode()
+
+    async def tag_at(self, channel: Channel, index: int) -> str:
+        """The tag of a message, empty if there is none of that index."""
         key = keys.log(channel)
-        before = await self.nodes.run(key, "LINDEX", key, index - 2) if index > 1 else None
-        if index > 1 and before is None:
-            return Page(True, index, "", index - 1, [])
-        return await self.page(channel, index, Entry.unpack(before).tag if before else "", most)
+        found = await self.nodes.run(key, "LINDEX", key, index - 1)
+        return Entry.unpack(found).tag if found else NO_TAG
 
     async def tail(self, channel: Channel, count: int) -> Page:
         """The last messages of a channel."""
@@ -257,18 +293,24 @@ class Sessions:
         read = [Entry.unpack(entry) for entry in entries]
         return Page(True, length - len(read) + 1, read[-1].tag if read else "", length, read)
 
-    async def heads(self, session: SessionId) -> Heads:
-        """Where a session and its logs stand."""
-        names = keys.of(session)
-        tag, end, length, last, talk, spoken = await self.nodes.script(
-            "heads", [names.session, names.operator_log, names.player_log]
-        )
-        return Heads(tag.decode(), read_end(end.decode()), (length, last.decode()), (talk, spoken.decode()))
+    async def heads(self, room: SessionId) -> Heads:
+        """Where a session and its logs stand, or a channel of no session, which is always there."""
+        logs = [keys.log(channel) for channel in keys.channels_of(room)]
+        tag, end, *found = await self.nodes.script("heads", [keys.of(room).session, *logs])
+        heads = [(length, last.decode()) for length, last in zip(found[::2], found[1::2], strict=True)]
+        return Heads(tag.decode() if keys.is_session_id(room) else FREE, read_end(end.decode()), heads)
 
     async def inputs(self, session: SessionId) -> list[Input]:
         """Everything that happened to a session, in order."""
         key = keys.of(session).inputs
-        return [INPUT.validate_json(line) for line in await self.nodes.run(key, "LRANGE", key, 0, -1)]
+        lines = await self.nodes.run(key, "LRANGE", key, 0, -1)
+        return [INPUT.validate_json(line, extra="ignore") for line in lines]
+
+    async def notes(self, session: SessionId, seat: Seat | None = None) -> list[dict[str, Any]]:
+        """The run log of a session, or what it says of one seat."""
+        key = keys.of(session).notes
+        lines = map(orjson.loads, await self.nodes.run(key, "LRANGE", key, 0, -1))
+        return [line for line in lines if seat in {None, line["seat"]}]
 
     async def due(self, shards: Iterable[int], now: Millis, most: int = 100) -> list[SessionId]:
         """Sessions of these shards that have a deadline behind them."""
@@ -289,11 +331,15 @@ class Sessions:
 
     async def profiles(self, users: Iterable[UserId]) -> dict[UserId, UserProfile]:
         """The profiles of those who have one."""
-        asked = list(dict.fromkeys(users))
-        names = [keys.profile(user) for user in asked]
-        fields = ("userId", "username", "model", "isBenchmark")
-        found = await self.nodes.run_all([(name, ("HMGET", name, *fields)) for name in names])
-        return {user: _profile(user, data) for user, data in zip(asked, found, strict=True) if data[0]}
+        return await Users(self.nodes).profiles(users)
+
+
+def _seat_of_pair(turn: Turn) -> tuple[str, UserId, Seat] | tuple[()]:
+    """Where a pair keeps who sits where, and who takes which seat now; nothing where seats may be changed."""
+    change, header, seat = turn.input, turn.session.header, turn.seat
+    if not isinstance(change, Join) or change.user is None or seat is None or not header.pair or header.swap:
+        return ()
+    return keys.pair(header.id, header.pair), change.user, seat
 
 
 def read_end(text: str) -> tuple[int, int] | None:
@@ -304,17 +350,12 @@ def read_end(text: str) -> tuple[int, int] | None:
     return int(operator), int(player)
 
 
+def _page(reply: Sequence[Any]) -> Page:
+    holds, first, epoch, length, entries = reply
+    return Page(bool(holds), first, epoch.decode(), length, [Entry.unpack(entry) for entry in entries])
+
+
 def _stored(stored: bytes, key: Key) -> bytes:
     if stored[:DIGEST].decode() != key.digest:
         raise KeyReused("This key was used with another request.")
     return stored[DIGEST:]
-
-
-def _profile(user: UserId, data: Sequence[bytes | None]) -> UserProfile:
-    _, username, model, benchmark = data
-    return UserProfile(
-        user_id=user,
-        username=username.decode() if username else None,
-        model=model.decode() if model else None,
-        is_benchmark=True if benchmark == b"1" else None,
-    )

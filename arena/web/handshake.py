@@ -7,6 +7,7 @@ from starlette.websockets import WebSocket
 from arena import wire
 from arena.errors import ArenaError, InviteAlreadyUsed, NotFound, StoreUnavailable, Unauthorized
 from arena.runtime import Arena
+from arena.web.http import bearer_of
 from arena.wire import CODECS, JSON, Codec
 
 POLICY, NO_STORE = 1008, 1013
@@ -21,19 +22,21 @@ def choose_codec(socket: WebSocket) -> Codec | None:
     return next((CODECS[protocol] for protocol in offered if protocol in CODECS), None)
 
 
-def query_commands(socket: WebSocket) -> list[wire.Join | wire.Resume | wire.Watch]:
-    """What the address asks for."""
+def query_commands(socket: WebSocket, *, signed: bool) -> list[wire.Join | wire.Resume | wire.Watch]:
+    """What the address asks for; where players sign, an address has no place for a signature."""
     # Cut to the longest that a frame may say, which no name of ours reaches: more is unknown, not invalid.
     query = {name: value[:64] if name != "key" else value[:256] for name, value in socket.query_params.items()}
     commands = list[wire.Join | wire.Resume | wire.Watch]()
-    scheme, _, bearer = socket.headers.get("authorization", "").partition(" ")
-    key = bearer[:256] if scheme.lower() == "bearer" else query.get("key")
+    bearer = bearer_of(socket.scope["headers"])
+    key = query.get("key") if bearer is None else bearer[:256]
     if "challenge" in query or "key" in query:
         if not key or "challenge" not in query:
             raise Unauthorized("A session key and a challenge are needed.")
         frame = {"type": "resume", "challengeId": query["challenge"], "sessionKey": key}
         commands.append(wire.as_command(wire.Resume, frame))
     if "invite" in query:
+        if signed:
+            raise Unauthorized("Join by a frame, with publicKey, signature and timestamp.")
         commands.append(wire.as_command(wire.Join, {"type": "join", "invite": query["invite"]}))
     if "watch" in query:
         commands.append(wire.as_command(wire.Watch, {"type": "watch", "challengeId": query["watch"]}))

@@ -1,13 +1,22 @@
-"""Limits of one worker: frames per connection, connections per address."""
+"""Limits at the doors: frames per connection, connections per address, requests and how large they may be."""
 
 import asyncio
+import math
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from arena.errors import RateLimited
+from arena.runtime import Arena
+from arena.store.slots import Slots
+from arena.web.addresses import caller
 from arena.web.outlet import Outlet
+
+FREE = {"/health", "/ready", "/metrics"}  # for those who look after the server
 
 
 class Watched(Protocol):
@@ -45,31 +54,35 @@ class Bucket:
 
 
 class Connections:
-    """The connections of this worker: how many each address has, and which of them take nothing."""
+    """The connections of this worker: whether there may be one more, and which of them take nothing."""
 
-    def __init__(self, most_per_address: int, stall_seconds: float) -> None:
-        self.most = most_per_address
+    def __init__(self, slots: Slots, stall_seconds: float) -> None:
+        self.slots = slots
         self.stall = stall_seconds
-        self._open: Counter[str] = Counter()
         self._watched: dict[Watched, tuple[tuple[int, int], float]] = {}
+        self.at_close: list[Callable[[], None]] = []  # called when the server is about to stop
 
     def enter(self, address: str) -> bool:
         """Count a new connection, unless there are too many."""
-        if self.most and self._open[address] >= self.most:
-            return False
-        self._open[address] += 1
-        return True
+        return self.slots.enter(address)
 
     def leave(self, address: str) -> None:
         """A connection is gone."""
-        self._open[address] -= 1
-        if self._open[address] <= 0:
-            del self._open[address]
+        self.slots.leave(address)
+
+    def add(self, connection: Watched) -> None:
+        """Keep an eye on a connection."""
+        self._watched[connection] = ((0, 0), time.monotonic())
+
+    def drop(self, connection: Watched, address: str) -> None:
+        """It is gone, and so is the place that it took."""
+        del self._watched[connection]
+        self.leave(address)
 
     @contextmanager
     def watched(self, connection: Watched) -> Iterator[None]:
-        """Keep an eye on a connection."""
-        self._watched[connection] = ((0, 0), time.monotonic())
+        """Keep an eye on a connection for a while."""
+        self.add(connection)
         try:
             yield
         finally:
@@ -77,6 +90,8 @@ class Connections:
 
     async def close_all(self) -> None:
         """Have every connection finish what it is doing and say goodbye; returns when they have."""
+        for tell in self.at_close:
+            tell()
         endings = [ending for connection in list(self._watched) if (ending := connection.go_away()) is not None]
         if endings:
             await asyncio.wait(endings)
@@ -93,3 +108,25 @@ class Connections:
                 self._watched[connection] = (mark, now if alive else since)
                 if not alive and now - since >= self.stall:
                     connection.stalled()
+
+
+class RequestLimit:
+    """Answers 429 to an address that asks too often."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, if there is a token left for it."""
+        app: ASGIApp = self.app
+        if scope["type"] == "http" and scope["path"] not in FREE:
+            arena: Arena = scope["app"].state.arena
+            wait = arena.leases.take("requests", caller(scope))
+            app = too_many(wait) if wait else app
+        await app(scope, receive, send)
+
+
+def too_many(wait: float) -> JSONResponse:
+    """The answer to a request that came too early."""
+    told = {"error": "Too many requests.", "code": RateLimited.code}
+    return JSONResponse(told, 429, headers={"retry-after": str(math.ceil(wait))})

@@ -7,7 +7,16 @@ from typing import Protocol
 
 from starlette.websockets import WebSocketDisconnect
 
-from arena.web.protocol import ArenaProtocol
+
+class Socket(Protocol):
+    """A protocol class of ours that lets the app write to its transport."""
+
+    transport: asyncio.Transport
+    loop: asyncio.AbstractEventLoop
+
+    @property
+    def buffered(self) -> int:
+        """Bytes that the socket has not taken yet."""
 
 
 class Outlet(Protocol):
@@ -32,20 +41,52 @@ class Outlet(Protocol):
     def mark(self) -> tuple[int, int]:
         """How many messages were sent, and how many bytes wait; (0, 0) if none do."""
 
+    def gather(self) -> None:
+        """From now on join what is sent within one turn of the event loop."""
+
     def close(self) -> None:
         """Send no more."""
 
+    def drop(self) -> None:
+        """The socket is gone: what is pushed from now on goes nowhere."""
+
+
+def nowhere(data: bytes) -> None:
+    """Where words go that nobody hears."""
+
 
 class Direct:
-    """Ready-made frames, written to the transport at once; its buffer limits say whether the reader keeps up."""
+    """Ready-made bytes, written to the transport at once; its buffer limits say whether the reader keeps up.
 
-    __slots__ = ("_flowing", "_protocol", "has_room", "push")
+    Whoever only listens gets what its group gets, which is joined already. A player gets replies beside that, and a
+    write costs more than anything else we do for it: `gather` makes one of them.
+    """
 
-    def __init__(self, protocol: ArenaProtocol) -> None:
+    __slots__ = ("_flowing", "_gathered", "_protocol", "has_room", "push")
+
+    def __init__(self, protocol: Socket) -> None:
         self.has_room = True
         self.push: Callable[[bytes], None] = protocol.transport.write
         self._protocol = protocol
+        self._gathered: list[bytes] | None = None
         self._flowing: asyncio.Event | None = None
+
+    def gather(self) -> None:
+        """Write once per turn of the event loop."""
+        if self._gathered is None and self.push is not nowhere:
+            self._gathered = []
+            self.push = self._gather
+
+    def _gather(self, data: bytes) -> None:
+        gathered = self._gathered
+        if not gathered:
+            self._protocol.loop.call_soon(self._flush)
+        gathered.append(data)  # type: ignore[union-attr]
+
+    def _flush(self) -> None:
+        if self._gathered:
+            gathered, self._gathered = self._gathered, []
+            self._protocol.transport.write(gathered[0] if len(gathered) == 1 else b"".join(gathered))
 
     def stuck(self) -> None:
         """The transport is full."""
@@ -59,6 +100,7 @@ class Direct:
 
     async def emptied(self) -> None:
         """Wait until the transport takes more."""
+        self._flush()
         while not self.has_room:
             self._flowing = asyncio.Event()
             await self._flowing.wait()
@@ -69,7 +111,12 @@ class Direct:
         return (0, self._protocol.buffered)
 
     def close(self) -> None:
-        """Nothing waits in here."""
+        """Write what is gathered."""
+        self._flush()
+
+    def drop(self) -> None:
+        """Write nothing: uvloop raises at whoever writes to a closed transport, and others wait behind us."""
+        self.push, self._gathered = nowhere, None
 
 
 class Queued:
@@ -96,6 +143,9 @@ class Queued:
 
     def flowing(self) -> None:
         """ASGI never says so."""
+
+    def gather(self) -> None:
+        """ASGI sends message by message."""
 
     def _enqueue(self, data: bytes) -> None:
         self._queue.append(data)
@@ -130,3 +180,8 @@ class Queued:
         """Send no more."""
         if self._writer is not None:
             self._writer.cancel()
+
+    def drop(self) -> None:
+        """Queue nothing."""
+        self.push = nowhere
+        self.close()

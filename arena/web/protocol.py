@@ -1,11 +1,18 @@
 """Our WebSocket protocol class for uvicorn: the way in and out that ASGI has no words for.
 
-Routing, handshake and close stay with Starlette and uvicorn. What the app gets as an ASGI extension is the traffic in
-between: whole frames as they arrive, without a queue and a task switch, and a way to write ready-made frames.
+Routing and handshake stay with Starlette and uvicorn. What the app gets as an ASGI extension is the traffic after them:
+whole frames as they arrive, without a queue and a task switch, and a way to write ready-made frames. A connection that
+the app has attached to needs no task, no scope and no queue, so these are let go, which is half of its memory.
 """
 
+import asyncio
+from collections.abc import Callable
+from contextvars import copy_context
 from typing import Any, Protocol
 
+from starlette.types import Scope
+from uvicorn._types import ASGISendEvent
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.http11 import Request
 from websockets.speedups import apply_mask
@@ -28,11 +35,41 @@ class Traffic(Protocol):
     def flowing(self) -> None:
         """It does again."""
 
+    def over(self) -> None:
+        """The end: nothing more is heard, and nothing more may be written."""
+
+
+def at_end(scope: Scope, call: Callable[[], None]) -> None:
+    """Have something done when a connection is over: now, unless it lives on without the app's task."""
+    protocol: ArenaProtocol | None = scope.get("extensions", {}).get(EXTENSION)
+    if protocol is None or protocol.endings is None:
+        call()
+    else:
+        protocol.endings.append(call)
+
+
+class Ear:
+    """Stands where uvicorn keeps events for the app, which of all of them is told the last alone, and at once."""
+
+    __slots__ = ("_protocol",)
+
+    def __init__(self, protocol: "ArenaProtocol") -> None:
+        self._protocol = protocol
+
+    def put_nowait(self, event: object) -> None:
+        """The connection is over, whatever uvicorn calls it."""
+        self._protocol.hang_up()
+
+
+FLOWING = asyncio.Event()  # stands where uvicorn has one for each connection, for sends that do not happen any more
+FLOWING.set()
+
 
 class ArenaProtocol(WebSocketsSansIOProtocol):
     """Hands whole frames to the app and takes ready-made ones from it; everything unusual goes the usual way."""
 
     traffic: Traffic | None = None
+    endings: list[Callable[[], None]] | None = None  # of a connection that lives on without the app's task
     _tail = b""
 
     def handle_connect(self, event: Request) -> None:
@@ -42,18 +79,35 @@ class ArenaProtocol(WebSocketsSansIOProtocol):
             extensions: Any = self.scope["extensions"]
             extensions[EXTENSION] = self
 
+    def _refuse_handshake(self) -> None:
+        """Answer a request that the library could not even read, say for its length; uvicorn would leave it open."""
+        self.transport.write(self.conn.reject(400, "This handshake cannot be read.\n").serialize())
+        self.transport.close()
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """Send one ASGI event. A refusal is an answer too, which uvicorn would take for a fault of the app."""
+        await super().send(message)
+        if self.initial_response is not None and self.close_sent:
+            self.handshake_complete = True
+
     # In
 
     def attach(self, traffic: Traffic) -> None:
         """From now on messages go straight to the app; those that were faster than it go first."""
-        self.traffic = traffic
-        self.transport.set_write_buffer_limits(high=HIGH, low=LOW)
-        waiting = []
+        waiting: list[Any] = []
         while not self.queue.empty():
             waiting.append(self.queue.get_nowait())
+        self.traffic, self.endings = traffic, []
+        self._context = copy_context()  # log lines at the end have the id of the request
+        ear: Any = Ear(self)
+        self.queue, self.writable = ear, FLOWING
+        self.request.headers.clear()  # the library's parser keeps the request for ever
+        del self.request, self.response, self.scope
+        if not self.disconnected:
+            self.transport.set_write_buffer_limits(high=HIGH, low=LOW)
         for event in waiting:
             if event["type"] != "websocket.receive":
-                self.queue.put_nowait(event)
+                self.hang_up()
             elif (text := event.get("text")) is not None:
                 traffic.take(text.encode(), text=True)
             else:
@@ -69,7 +123,10 @@ class ArenaProtocol(WebSocketsSansIOProtocol):
     def data_received(self, data: bytes) -> None:
         """Parse whole, unfragmented data frames here; whatever else there is goes to the library's parser."""
         if self.traffic is None or self.close_sent:
+            data, self._tail = self._tail + data, b""
             super().data_received(data)
+            if not self.handshake_initiated and self.conn.handshake_exc is not None:
+                self._refuse_handshake()
             return
         if self._tail:
             data, self._tail = self._tail + data, b""
@@ -121,15 +178,17 @@ class ArenaProtocol(WebSocketsSansIOProtocol):
 
     def pause_writing(self) -> None:
         """The socket takes no more for now."""
-        super().pause_writing()
         if self.traffic is not None:
             self.traffic.stuck()
+        else:
+            super().pause_writing()
 
     def resume_writing(self) -> None:
         """It does again."""
-        super().resume_writing()
         if self.traffic is not None:
             self.traffic.flowing()
+        else:
+            super().resume_writing()
 
     def handle_ping(self) -> None:
         """Answer a ping, unless the peer sends them without reading our answers: those would pile up."""
@@ -140,10 +199,47 @@ class ArenaProtocol(WebSocketsSansIOProtocol):
     # The end
 
     async def run_asgi(self) -> None:
-        """Once the app is done, a peer that does not read is not waited for."""
-        await super().run_asgi()
+        """Run the app. Once it is done a peer that does not read is not waited for, unless the connection lives on."""
+        try:
+            await self.app(self.scope, self.receive, self.send)
+        except ClientDisconnected:
+            pass
+        except BaseException:
+            self.logger.exception("Exception in ASGI application\n")
+            self.send_500_response()
+        else:
+            if not self.handshake_complete:
+                self.logger.error("ASGI callable returned without completing handshake.")
+                self.send_500_response()
+        if self.traffic is not None:
+            return
+        if self.close_timer is None:
+            self.transport.close()
+        self._hurry()
+
+    def _hurry(self) -> None:
         if self.buffered:
             self.loop.call_later(LAST_WORDS, self.transport.abort)
+
+    def hang_up(self) -> None:
+        """Tell the app, and whoever else wants to know, that the connection is over."""
+        if self.endings is None or self.traffic is None:
+            return
+        self._hurry()
+        endings, self.endings = self.endings, None
+        for end in (self.traffic.over, *endings):
+            self._context.run(end)
+
+    def close(self, code: int, reason: str) -> None:
+        """Say goodbye, and give the peer a while to say it too."""
+        if self.close_sent or self.transport.is_closing():
+            return
+        self.conn.send_close(code, reason)
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.close_sent = True
+        self.read(True)
+        self.close_timer = self.loop.call_later(self.close_timeout, self.transport.close)
+        self.hang_up()
 
     def fail(self, code: int, reason: str) -> None:
         """End the connection without waiting for a peer that does not read."""

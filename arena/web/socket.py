@@ -2,155 +2,156 @@
 
 import asyncio
 import logging
-from collections import deque
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from contextlib import suppress
+from contextvars import copy_context
 from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from arena import auth, chat, wire
-from arena.errors import (
-    ArenaError,
-    BadFrame,
-    Internal,
-    NotFound,
-    RateLimited,
-    StoreUnavailable,
-    trace,
-)
+from arena.auth import Credential
+from arena.errors import ArenaError, BadFrame, NotFound, RateLimited, trace
 from arena.models import SessionId
 from arena.runtime import Arena
-from arena.web.desk import Desk
+from arena.web.desk import Answer, Desk
+from arena.web.docket import Docket
 from arena.web.handshake import NO_SUCH, POLICY, close_code, query_commands, welcome
+from arena.web.http import bearer_of
 from arena.web.limits import Bucket
-from arena.web.outlet import Direct, Outlet, Queued
+from arena.web.outlet import Direct, Outlet, Queued, nowhere
 from arena.web.protocol import EXTENSION, STALLED, ArenaProtocol
+from arena.web.pump import Pump
 from arena.wire import Codec
 
 logger = logging.getLogger(__name__)
 
-GOING_AWAY, WRONG_KIND, UNDECODABLE = 1001, 1003, 1007
+GOING_AWAY, WRONG_KIND, UNDECODABLE, BROKEN = 1001, 1003, 1007, 1011
 MOST_BAD = 10  # undecodable frames in a row
 MOST_REFUSED = 100  # frames above the rate limit in a row
-AT_ONCE = 64  # commands of one connection that may be under way
 FLUSH = 2.0  # seconds that the last words of a connection may take
 
 
-class Slot:
-    """The place of an answer among the answers: they leave in the order of the questions."""
-
-    __slots__ = ("frame", "id", "then")
-
-    def __init__(self) -> None:
-        self.id: wire.FrameId = None
-        self.frame: Mapping[str, Any] | None = None
-        self.then: Callable[[], None] | None = None
-
-
 class Connection:
-    """One socket. Moves and talk are carried out side by side and in order; every other command waits its turn.
+    """One socket. While nothing happens it has no task, unless ASGI is all there is; then one waits for its end."""
 
-    An idle connection has one task, which waits for its end; what it has to do is done in tasks of the moment.
-    """
-
-    push: Callable[[bytes], None]
+    __slots__ = (
+        "_asked",
+        "_bad",
+        "_bucket",
+        "_context",
+        "_docket",
+        "_ending",
+        "_given_up",
+        "_loop",
+        "_protocol",
+        "_pump",
+        "_refused",
+        "_socket",
+        "_text",
+        "arena",
+        "codec",
+        "desk",
+        "outlet",
+        "push",
+    )
 
     def __init__(self, socket: WebSocket, arena: Arena, codec: Codec, address: str) -> None:
-        self.socket = socket
         self.arena = arena
-        self.desk = Desk(arena, self, auth.origin(arena.secret, address))
-        self._asked: set[SessionId] = set()  # sessions that the query asked for
-        self._protocol: ArenaProtocol | None = socket.scope.get("extensions", {}).get(EXTENSION)
+        shown = auth.viewer_of(arena.ring, Credential(bearer=bearer_of(socket.scope["headers"])))
+        self.desk = Desk(arena, self, auth.origin(arena.secret, address), shown)
+        self._asked: tuple[SessionId, ...] = ()  # sessions that the query asked for
+        self._loop = asyncio.get_running_loop()
         self._text = codec.text
+        self._protocol: ArenaProtocol | None = socket.scope.get("extensions", {}).get(EXTENSION)
+        self._socket = socket if self._protocol is None else None
+        self._given_up = self._loop.create_future() if self._protocol is None else None
         self.codec = codec if self._protocol is None else wire.FRAMED[codec.protocol]
         self.outlet: Outlet = (
             Queued(self._send_message, arena.settings.outbox_bytes)
             if self._protocol is None
             else Direct(self._protocol)
         )
-        self.push = self.outlet.push
+        self.push: Callable[[bytes], None] = self.outlet.push
+        self._context = copy_context()  # log lines of what is done for this connection have its id
         self._bucket = Bucket(arena.settings.limit_frames_per_second)
-        self._waiting: deque[tuple[Slot, wire.Command]] = deque()
-        self._slots: deque[Slot] = deque()  # of commands that are not answered yet
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._worker: asyncio.Task[None] | None = None
-        self._pump: asyncio.Task[None] | None = None
+        self._docket = Docket(self, self._context)
+        self._pump = Pump(self._bring_all, self._context)
         self._ending: asyncio.Task[None] | None = None
-        self._given_up: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._lagging = False
         self._bad = 0
         self._refused = 0
 
     # The life of a connection
 
-    async def run(self) -> None:
-        """Serve the connection until either side ends it."""
-        offered = bool(self.socket.scope.get("subprotocols"))
-        await self.socket.accept(subprotocol=self.codec.protocol if offered else None)
+    async def run(self, socket: WebSocket) -> None:
+        """Begin; over plain ASGI, serve until either side ends it. Otherwise that is done by calls of the protocol."""
+        offered = bool(socket.scope.get("subprotocols"))
+        await socket.accept(subprotocol=self.codec.protocol if offered else None)
         self.send(welcome(self.arena))
-        try:
-            if await self._follow_query():
-                await self._read()
-            elif self._ending is not None:
-                await self._ending
-        finally:
-            self.desk.clear()
-            self.outlet.close()
-            for task in [*self._tasks, *filter(None, (self._worker, self._pump))]:
-                task.cancel()
-
-    async def _read(self) -> None:
-        """Take messages as they come: straight from the socket if we can, else through ASGI."""
+        self._docket.begin(lambda: self._follow_query(socket))
         if self._protocol is not None:
             self._protocol.attach(self)
-        receive = self.socket.receive if self._protocol is not None else self._receive
-        while (message := await receive())["type"] != "websocket.disconnect":
+            return
+        try:
+            await self._read(socket)
+        finally:
+            self.over()
+
+    async def _read(self, socket: WebSocket) -> None:
+        """Take messages as they come through ASGI."""
+        while (message := await self._receive(socket))["type"] != "websocket.disconnect":
             text = message.get("text")
             self.take(text.encode() if text is not None else message["bytes"], text=text is not None)
-            while self._is_full:
-                await asyncio.wait([*self._tasks, *filter(None, [self._worker])], return_when=asyncio.FIRST_COMPLETED)
+            while self._docket.is_full:
+                await self._docket.progress()
             await self.outlet.emptied()
 
-    async def _receive(self) -> MutableMapping[str, Any]:
+    async def _receive(self, socket: WebSocket) -> MutableMapping[str, Any]:
         """The next ASGI event; a connection that we could not even close counts as gone."""
-        receiving = asyncio.ensure_future(self.socket.receive())
-        events: list[asyncio.Future[Any]] = [receiving, self._given_up]
+        receiving = asyncio.ensure_future(socket.receive())
+        events: list[asyncio.Future[Any]] = [receiving, *filter(None, [self._given_up])]
         try:
             await asyncio.wait(events, return_when=asyncio.FIRST_COMPLETED)
             return receiving.result() if receiving.done() else {"type": "websocket.disconnect"}
         finally:
             receiving.cancel()
 
+    def over(self) -> None:
+        """Nothing more is heard or said: whoever has something for us goes on."""
+        self.desk.clear()
+        self.outlet.drop()
+        self.push = self.outlet.push
+        self._pump.stop()
+        self._docket.cancel()
+
     def end(self, code: int, reason: str) -> None:
         """Close the connection: what is under way is answered if we are going away, what is queued is sent."""
         if self._ending is None:
-            self._ending = asyncio.create_task(self._end(code, reason), name="connection end")
+            self._docket.refuse()
+            end = self._end(code, reason)
+            self._ending = asyncio.create_task(end, name="connection end", context=self._context)
 
     async def _end(self, code: int, reason: str) -> None:
         if self._protocol is not None:
             self._protocol.read(False)
-        for slot, _ in self._waiting:
-            self._slots.remove(slot)
-        self._waiting.clear()
         patience = self.arena.settings.store_patience_seconds if code == GOING_AWAY else 0
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=FLUSH + patience)
-        self._send_answers()
+        await self._docket.finish(FLUSH + patience)
+        self._docket.send_answers()
         self.desk.clear()
         with suppress(TimeoutError):
             async with asyncio.timeout(FLUSH):
                 await self.outlet.emptied()
         self.outlet.close()
-        self.push = lambda data: None
-        if self._protocol is not None and not self.outlet.has_room:
-            self._protocol.fail(code, reason)
-            return
-        with suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
-            async with asyncio.timeout(FLUSH):
-                await self.socket.close(code, reason)
-            return
-        self._given_up.set_result(None)
+        self.push = nowhere
+        if self._protocol is not None:
+            farewell = self._protocol.close if self.outlet.has_room else self._protocol.fail
+            farewell(code, reason)
+        elif self._socket is not None and self._given_up is not None:
+            with suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
+                async with asyncio.timeout(FLUSH):
+                    await self._socket.close(code, reason)
+                return
+            self._given_up.set_result(None)
 
     def go_away(self) -> asyncio.Task[None] | None:
         """The server is about to stop."""
@@ -161,7 +162,7 @@ class Connection:
         """The socket has taken nothing for too long."""
         if self._ending is not None:
             return
-        logger.info("connection closed code=%d reason=stalled", STALLED)
+        self._context.run(logger.info, "connection closed code=%d reason=stalled", STALLED)
         if self._protocol is not None:
             self._protocol.fail(STALLED, "the socket takes nothing")
         else:
@@ -170,10 +171,12 @@ class Connection:
     # Out
 
     async def _send_message(self, data: bytes) -> None:
+        if self._socket is None:
+            return
         if self._text:
-            await self.socket.send_text(data.decode())
+            await self._socket.send_text(data.decode())
         else:
-            await self.socket.send_bytes(data)
+            await self._socket.send_bytes(data)
 
     def send(self, frame: Mapping[str, Any]) -> None:
         """Send one frame to this connection alone."""
@@ -189,18 +192,26 @@ class Connection:
         self.outlet.stuck()
         if self._protocol is not None:
             self._protocol.read(False)
-        asyncio.get_running_loop().call_soon(self.arena.hub.demote, self.desk.following.values())
+        self._loop.call_soon(self.arena.hub.demote, self.desk.following.values())
 
     def flowing(self) -> None:
         """The socket takes more again."""
         self.outlet.flowing()
-        self._ease()
+        self.ease()
+
+    async def emptied(self) -> None:
+        """Wait until the socket has taken what there was."""
+        await self.outlet.emptied()
 
     def lag(self) -> None:
         """Something for this connection waits in the log."""
-        self._lagging = True
-        if self._pump is None and self._ending is None:
-            self._pump = asyncio.create_task(self._catch_up(), name="pump")
+        if self._ending is None:
+            self._pump.start()
+
+    def seated(self) -> None:
+        """A player gets replies and news at the same moment: one write for both."""
+        self.outlet.gather()
+        self.push = self.outlet.push
 
     def removed(self, session: SessionId) -> None:
         """A session that it followed is gone."""
@@ -211,23 +222,8 @@ class Connection:
             gone = wire.error(NotFound("The session was removed."))
             self.send({**gone, "challengeId": session})
 
-    async def _catch_up(self) -> None:
-        """Bring what lags, one page at a time, whenever the socket has taken the last one."""
-        try:
-            while self._lagging:
-                self._lagging = False
-                try:
-                    while await self._bring_all():
-                        pass
-                except NotFound:
-                    continue  # it was removed, and its room will say so
-                except StoreUnavailable:
-                    await asyncio.sleep(0.5)
-                    self._lagging = True
-        finally:
-            self._pump = None
-
     async def _bring_all(self) -> bool:
+        """Bring what lags, one page at a time, whenever the socket has taken the last one."""
         moved = False
         for subscription in list(self.desk.following.values()):
             if subscription.lags:
@@ -245,79 +241,30 @@ class Connection:
         if text != self._text:
             self.end(WRONG_KIND, f"{self.codec.protocol} has {'text' if self._text else 'binary'} frames")
             return
-        slot = Slot()
-        self._slots.append(slot)
+        slot = self._docket.open()
         try:
             wait = self._take_token()
             frame = self._decode(data)
             slot.id = wire.frame_id(frame)
             if wait > 0:
+                self.arena.leases.refused("frames")
                 raise RateLimited("Too many frames.", round(wait, 3))
             command = wire.parse(frame)
         except ArenaError as error:
-            self._answer(slot, wire.error(error, slot.id))
+            self._docket.answer(slot, wire.error(error, slot.id))
             return
-        if self._worker is None and isinstance(command, wire.Chat | wire.Message):
-            self._start(slot, command)
-        else:
-            self._waiting.append((slot, command))
-            if self._worker is None:
-                self._worker = asyncio.create_task(self._work_through(), name="commands")
-        if self._is_full and self._protocol is not None:
+        self._docket.take(slot, command)
+        if self._protocol is not None and self._docket.is_full:
             self._protocol.read(False)
 
-    @property
-    def _is_full(self) -> bool:
-        return len(self._slots) >= AT_ONCE
+    def carry_out(self, command: wire.Command) -> Awaitable[Answer]:
+        """Do what a command says."""
+        return self.desk.handle(command)
 
-    def _ease(self) -> None:
-        if self._protocol is not None and self.outlet.has_room and not self._is_full and self._ending is None:
+    def ease(self) -> None:
+        """Read on, if there is room for more."""
+        if self._protocol is not None and self.outlet.has_room and not self._docket.is_full and self._ending is None:
             self._protocol.read(True)
-
-    def _start(self, slot: Slot, command: wire.Command) -> None:
-        task = asyncio.create_task(self._carry_out(slot, command), name="command")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    def _answer(self, slot: Slot, frame: Mapping[str, Any], then: Callable[[], None] | None = None) -> None:
-        """Answer a command, once all that came before it are answered."""
-        slot.frame, slot.then = frame, then
-        self._send_answers()
-        self._ease()
-
-    def _send_answers(self) -> None:
-        while self._slots and (frame_ := self._slots[0].frame) is not None:
-            done = self._slots.popleft()
-            self.send(frame_)
-            if done.then is not None:
-                done.then()
-
-    async def _work_through(self) -> None:
-        """Carry out what waits: a command that is neither move nor talk begins when all before it are done."""
-        try:
-            while self._waiting:
-                await self.outlet.emptied()
-                if not self._waiting:
-                    return
-                slot, command = self._waiting.popleft()
-                if not isinstance(command, wire.Chat | wire.Message) and self._tasks:
-                    await asyncio.wait(self._tasks)
-                self._start(slot, command)
-                if not isinstance(command, wire.Chat | wire.Message):
-                    await asyncio.wait(self._tasks)
-        finally:
-            self._worker = None
-
-    async def _carry_out(self, slot: Slot, command: wire.Command) -> None:
-        try:
-            answer = await self.desk.handle(command)
-        except ArenaError as error:
-            self._answer(slot, wire.error(error, slot.id))
-        except Exception as error:
-            logger.error("frame failed type=%s %s", command.type, trace(error))
-            self._answer(slot, wire.error(Internal("Something went wrong on our side."), slot.id))
-        else:
-            self._answer(slot, wire.reply(slot.id, answer.result), answer.then)
 
     def _take_token(self) -> float:
         """Seconds that this frame is too early."""
@@ -338,19 +285,21 @@ class Connection:
         self._bad = 0
         return frame
 
-    async def _follow_query(self) -> bool:
+    async def _follow_query(self, socket: WebSocket) -> None:
         """Do what the address asked for; what it asked for in vain closes the connection."""
         try:
-            for command in query_commands(self.socket):
+            for command in query_commands(socket, signed=self.arena.ring.required):
                 if isinstance(command, wire.Join):
-                    self._asked.add(await self.arena.engine.session_of(command.invite))
+                    asked = await self.arena.engine.session_of(command.invite)
                 else:
-                    self._asked.add(chat.session_of(command.challenge_id))
+                    asked = chat.session_of(command.challenge_id)
+                self._asked = (*self._asked, asked)
                 answer = await self.desk.handle(command)
                 self.send(wire.reply(None, answer.result))
                 answer.then()
         except ArenaError as error:
             self.send(wire.error(error))
             self.end(close_code(error), error.code)
-            return False
-        return True
+        except Exception as error:
+            logger.error("connection failed %s", trace(error))
+            self.end(BROKEN, "something went wrong on our side")

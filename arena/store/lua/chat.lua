@@ -7,7 +7,7 @@ if stored then return {'again', stored} end
 local mine, size = 'n:' .. ARGV[3], 'b:' .. ARGV[3]
 local found = redis.call('HMGET', KEYS[1], 'players', 'ended', 'talk', mine, size)
 if not found[1] then return {'gone'} end
-if not string.find(found[1], ARGV[3], 1, true) then return {'stranger'} end
+if not string.find(' ' .. found[1] .. ' ', ' ' .. ARGV[3] .. ' ', 1, true) then return {'stranger'} end
 local grace = tonumber(ARGV[8])
 if found[2] and grace > 0 and tonumber(ARGV[7]) > tonumber(found[2]) + grace then return {'late'} end
 

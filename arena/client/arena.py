@@ -1,0 +1,249 @@
+"""A link to an arena that comes back by itself: lost connections, restarts and a store that is away are waited out."""
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from random import Random
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import JsonValue
+from websockets.exceptions import InvalidHandshake, InvalidStatus
+
+from arena.chat import session_of
+from arena.client.connection import Client, Frame, client, new_key
+from arena.client.game import Game
+from arena.errors import ArenaError, RateLimited, Refused, StoreUnavailable
+from arena.identity import Identity
+from arena.models import Challenge, SessionId
+from arena.wire import JSON, Codec
+
+HERE = "http://127.0.0.1:3001"
+FINAL = frozenset({1000, 1003, 1007, 1009, 4401, 4404, 4409})  # close codes after which coming back makes no sense
+GAP = 4000  # with what we close a connection that skipped something
+SERVER_ERRORS = 500
+PATIENCE = 300.0  # seconds without a connection after which it is given up
+LONGEST = 15.0  # seconds between two tries
+AWAY = 0.5  # seconds before a frame is sent again to a server whose store is away
+
+Value = TypeVar("Value")
+
+
+class Disconnected(ConnectionError):
+    """The arena cannot be reached, or has sent us away for good."""
+
+
+def back_off(rng: Random) -> Iterator[float]:
+    """Seconds to wait before each try: doubling, with jitter, so that a crowd does not come back at once."""
+    for failures in itertools.count():
+        yield min(LONGEST, 0.3 * 2 ** min(failures, 10)) * rng.uniform(0.5, 1)
+
+
+def socket_of(url: str) -> str:
+    """The address of an arena's socket, from that of its page."""
+    parts = urlsplit(url)
+    scheme = {"http": "ws", "https": "wss"}.get(parts.scheme, parts.scheme)
+    if scheme not in {"ws", "wss"} or not parts.netloc:
+        raise ValueError("The address of an arena begins with http://, https://, ws:// or wss://.")
+    return urlunsplit((scheme, parts.netloc, parts.path if parts.path.strip("/") else "/ws", "", ""))
+
+
+class Arena:
+    """An arena as a player sees it. Any number of games go over one connection, which is made anew when it is lost.
+
+    Whatever is sent carries a key, so that it is done once however often it has to be sent.
+    """
+
+    def __init__(
+        self, url: str = HERE, *, identity: Identity | None = None, codec: Codec = JSON, patience: float = PATIENCE
+    ) -> None:
+        self.url = socket_of(url)
+        self.identity = identity
+        self.codec = codec
+        self.patience = patience
+        self.games: dict[SessionId, Game] = {}
+        self._early: dict[SessionId, list[Frame]] = {}  # of sessions whose join is being answered
+        self._rng = Random()  # noqa: S311
+        self._online: asyncio.Future[Client] | None = None
+        self._running: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._online = asyncio.get_running_loop().create_future()
+        self._running = asyncio.create_task(self._run(), name="arena link")
+        try:
+            await asyncio.shield(self._online)
+        except BaseException:
+            await self.__aexit__(None, None, None)
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.gather(self._running, return_exceptions=True)
+        self._give_up(Disconnected("The link was closed."))
+
+    # What one may ask for
+
+    async def create(
+        self, challenge: str, options: Mapping[str, JsonValue] | None = None, *, private: bool = False
+    ) -> Challenge:
+        """Open a session; the answer has its invites, which nobody is shown again."""
+        made = await self._once("create", {"challengeType": challenge, "options": options, "private": private or None})
+        return Challenge.from_wire(made)
+
+    async def join(self, invite: str, user: str | None = None) -> Game:
+        """Take the seat of an invite."""
+        key = new_key()
+
+        async def sit() -> Game:
+            signed = self.identity.sign(f"join:{invite}") if self.identity else {"userId": user}
+            return await self._sit(invite, "join", invite=invite, key=key, **signed)
+
+        return await self._insist(sit)
+
+    async def resume(self, session: str, session_key: str, invite: str = "") -> Game:
+        """Come back to a seat that was taken before; without its invite, own words are not told from others'."""
+        return await self._insist(lambda: self._sit(invite, "resume", challengeId=session, sessionKey=session_key))
+
+    async def call(self, type: str, **fields: Any) -> Frame:
+        """Send a frame that may be sent twice, until it is answered; raises `Refused` with the server's code."""
+        return await self._insist(lambda: self._once(type, fields))
+
+    async def play(self, game: Game, type: str, **fields: Any) -> Frame:
+        """The same from the seat of a game."""
+        return await self._insist(lambda: self._once(type, fields, game))
+
+    async def _insist(self, ask: Callable[[], Awaitable[Value]]) -> Value:
+        while True:
+            try:
+                return await ask()
+            except Disconnected:
+                raise
+            except ConnectionError:
+                continue
+            except RateLimited as refusal:
+                await asyncio.sleep(refusal.retry_after)
+            except Refused as refusal:
+                if refusal.code != StoreUnavailable.code:
+                    raise
+                await asyncio.sleep(AWAY)
+
+    async def _once(self, type: str, fields: Mapping[str, Any], game: Game | None = None) -> Frame:
+        guest = await self._connected()
+        if game is not None and game.carrier is not guest:
+            await self._resume(guest, game)
+        return await self._ask(guest, type, fields)
+
+    async def _sit(self, handle: str, type: str, **fields: Any) -> Game:
+        guest = await self._connected()
+        game = Game(self, await self._ask(guest, type, fields), handle)
+        game.carrier = guest
+        self.games[game.id] = game
+        for frame in self._early.pop(game.id, ()):
+            game.hear(frame)
+        if self._online is not None and self._online.done() and await self._connected() is not guest:
+            await self._resume(await self._connected(), game)  # lost right behind the answer, and back already
+        return game
+
+    async def _connected(self) -> Client:
+        if self._online is None:
+            raise RuntimeError("Use it as `async with Arena(url) as arena`.")
+        return await asyncio.shield(self._online)
+
+    async def _ask(self, guest: Client, type: str, fields: Mapping[str, Any]) -> Frame:
+        try:
+            return await guest.call(type, **fields)
+        except ConnectionError:
+            self._go_offline(guest)
+            raise
+
+    # The life of the link
+
+    async def _run(self) -> None:
+        """Connect, and connect again, until somebody says that it makes no sense."""
+        waits = back_off(self._rng)
+        loop = asyncio.get_running_loop()
+        lost_at = loop.time()
+        was_reached = False
+        while True:
+            reason: object = None
+            try:
+                async with client(self.url, self.codec) as guest:
+                    waits, was_reached = back_off(self._rng), True
+                    await self._serve(guest)
+            except (OSError, InvalidHandshake, EOFError) as error:
+                reason = error
+                was_reached |= not isinstance(error, OSError) or type(error) is ConnectionError
+                if isinstance(error, InvalidStatus) and error.response.status_code < SERVER_ERRORS:
+                    return self._give_up(Disconnected(f"The server answered {error.response.status_code}."))
+            else:
+                if guest.socket.close_code in FINAL:
+                    reason = guest.socket.close_reason or guest.socket.close_code
+                    return self._give_up(Disconnected(f"The server said farewell: {reason}."))
+                lost_at = loop.time()
+                reason = f"closed with {guest.socket.close_code}"
+            if not was_reached or loop.time() - lost_at > self.patience:
+                return self._give_up(Disconnected(f"No arena answers at {self.url}: {reason}"))
+            await asyncio.sleep(next(waits))
+
+    async def _serve(self, guest: Client) -> None:
+        """Take all seats again, let whoever waits go on, and pass on what is heard until the connection ends."""
+        listening = asyncio.create_task(self._listen(guest), name="arena frames")
+        try:
+            while left := [game for game in self.games.values() if game.carrier is not guest and not game.is_over]:
+                await asyncio.gather(*(self._resume(guest, game) for game in left))
+            if self._online is not None and not self._online.done():
+                self._online.set_result(guest)
+            await listening
+        except ConnectionError:
+            return
+        finally:
+            self._go_offline(guest)
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
+
+    async def _resume(self, guest: Client, game: Game) -> None:
+        while True:
+            try:
+                await guest.call("resume", **game.back())
+                game.carrier = guest
+            except RateLimited as refusal:
+                await asyncio.sleep(refusal.retry_after)
+            except ArenaError as refusal:
+                if refusal.code != StoreUnavailable.code:
+                    return game.lose(refusal)
+                await asyncio.sleep(AWAY)
+            else:
+                return None
+
+    async def _listen(self, guest: Client) -> None:
+        while True:
+            frame = await guest.hear()
+            channel = frame.get("channel") or frame.get("message", {}).get("channel") or frame.get("challengeId")
+            if channel is None:
+                continue
+            session = session_of(channel)
+            if (game := self.games.get(session)) is None:
+                self._early.setdefault(session, []).append(frame)
+            elif game.hear(frame):
+                # Something is missing between the last message and this one: go on from the cursor.
+                await guest.socket.close(GAP)
+
+    def _go_offline(self, guest: Client) -> None:
+        """Let those who ask from now on wait for the next connection."""
+        online = self._online
+        if online is not None and online.done() and online.exception() is None and online.result() is guest:
+            self._online = asyncio.get_running_loop().create_future()
+
+    def _give_up(self, reason: Disconnected) -> None:
+        for game in self.games.values():
+            game.lose(reason)
+        if self._online is not None:
+            if self._online.done():
+                self._online = asyncio.get_running_loop().create_future()
+            self._online.set_exception(reason)
+            self._online.exception()  # seen: nobody has to wait for it

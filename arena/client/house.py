@@ -1,0 +1,46 @@
+"""House bots as guests: a plain object decides, a seat carries it."""
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+from arena.bots import Bot, Move, Moves
+from arena.client.arena import Arena
+from arena.client.game import Ended, Game, Started
+from arena.errors import ArenaError
+from arena.models import ChatMessage
+
+Pause = Callable[[], Awaitable[None]]
+
+
+async def at_once() -> None:
+    """The pause of a bot that is in a hurry."""
+
+
+async def play(url: str, invite: str, bot: Bot, user: str | None = None, pause: Pause = at_once) -> Ended:
+    """Let a bot play a game over a connection of its own, with a pause before each move."""
+    async with Arena(url) as arena:
+        return await sit(await arena.join(invite, user), bot, pause)
+
+
+async def sit(game: Game, bot: Bot, pause: Pause = at_once) -> Ended:
+    """Let a bot play on a seat that was taken for it."""
+    async for event in game.events():
+        match event:
+            case Started(players):
+                await _make(game, pause, bot, bot.begin(game.handle, players))
+            case ChatMessage():
+                await _make(game, pause, bot, bot.hear(event))
+            case Ended():
+                return event
+    raise ConnectionError("The game was left before it ended.")
+
+
+async def _make(game: Game, pause: Pause, bot: Bot, moves: Moves) -> None:
+    waiting = deque(moves)
+    while waiting:
+        move = waiting.popleft()
+        await pause()
+        try:
+            await (game.act(move.type, move.content) if isinstance(move, Move) else game.say(move.content, move.to))
+        except ArenaError as refusal:
+            waiting.extendleft(reversed([*bot.refused(move, refusal.code)]))

@@ -1,0 +1,118 @@
+"""Previews: what a link to a page says of it to those who have not opened it, from what everybody may know."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from html import escape
+from typing import NamedTuple
+
+from arena.errors import ArenaError
+from arena.models import SessionId, Status, UserId, UserProfile
+from arena.runtime import Arena
+from arena.session import challenge_view
+from arena.store.boards import GLOBAL
+
+SITE = "Arena"
+LEADERS = 3
+LONGEST = 200  # characters of a title or a sentence; names can be long
+
+
+class Preview(NamedTuple):
+    """A title, and a sentence or two."""
+
+    title: str
+    words: str
+
+
+ABOUT = Preview(SITE, "Watch AI agents play games of secrets, live.")
+
+
+async def preview(arena: Arena, view: str, named: Mapping[str, str]) -> Preview:
+    """What to say of a page; of one that is not there, or cannot be read now, what is true of all."""
+    if view not in VIEWS:
+        return ABOUT
+    try:
+        return await VIEWS[view](arena, *named.values())
+    except ArenaError:
+        return ABOUT
+
+
+async def _session(arena: Arena, id_: str) -> Preview:
+    shown = challenge_view(await arena.engine.get(SessionId(id_)))
+    state, seats = shown.state, len(shown.invites)
+    match state.status:
+        case Status.OPEN:
+            return Preview(
+                f"{shown.name} · {SITE}", f"Waiting for players: {len(state.players)} of {seats} seats taken."
+            )
+        case Status.ACTIVE:
+            return Preview(f"{shown.name} · live · {SITE}", f"{seats} agents play right now. Watch what they say.")
+    profiles = await arena.users.profiles(state.player_identities.values())
+    names = [state.player_identities.get(player) for player in state.players]
+    told = [
+        f"{_name(name, profiles) if name else f'Player {seat + 1}'}: "
+        f"security {score.security:g}, utility {score.utility:g}"
+        for seat, (name, score) in enumerate(zip(names, state.scores, strict=False))
+    ]
+    return Preview(f"{shown.name} · {SITE}", "; ".join(["Replay of a finished game", *told]) + ".")
+
+
+async def _board(arena: Arena, type_: str) -> Preview:
+    strategies = [counting.name for known, counting in arena.leaderboards.known() if known == type_]
+    if not strategies:
+        return ABOUT
+    board = await arena.leaderboards.board(type_, strategies[0], limit=LEADERS)
+    leaders = [f"{row.rank}. {row.username or row.player_id}" for row in board.rows]
+    name = "All challenges" if type_ == GLOBAL else arena.catalog.challenge(type_).metadata.name
+    counted = f"{board.players} players, {board.games} games."
+    return Preview(f"{name} · Leaderboard · {SITE}", " ".join([counted, *leaders]))
+
+
+async def _player(arena: Arena, id_: str) -> Preview:
+    user = UserId(id_)
+    profiles = await arena.users.profiles([user])
+    lines = (await arena.leaderboards.everywhere(user)).boards
+    profile = profiles.get(user)
+    model = [f"Plays with {profile.model}."] if profile and profile.model else []
+    places = [
+        f"Rank {line.row.rank} of {line.players} in {line.challenge_type}, {line.strategy}." for line in lines[:3]
+    ]
+    return Preview(f"{_name(user, profiles)} · {SITE}", " ".join([*model, *places]) or "A player of this arena.")
+
+
+async def _challenge(arena: Arena, type_: str) -> Preview:
+    words = arena.catalog.challenge(type_).metadata
+    return Preview(f"{words.name} · {SITE}", words.description)
+
+
+VIEWS: dict[str, Callable[..., Awaitable[Preview]]] = {
+    "/session/{id}": _session,
+    "/boards/{type}": _board,
+    "/players/{id}": _player,
+    "/challenges/{type}": _challenge,
+}
+
+
+def _name(user: UserId, profiles: Mapping[UserId, UserProfile]) -> str:
+    profile = profiles.get(user)
+    return (profile.username if profile else None) or user
+
+
+def tags(said: Preview, address: str) -> str:
+    """The head of the document, in which everything is text whoever wrote it."""
+    title, words, url = (escape(_clip(text)) for text in (said.title, said.words, address))
+    return "\n    ".join(
+        (
+            f'<meta name="description" content="{words}">',
+            f'<meta property="og:title" content="{title}">',
+            f'<meta property="og:description" content="{words}">',
+            f'<meta property="og:site_name" content="{SITE}">',
+            '<meta property="og:type" content="website">',
+            f'<meta property="og:url" content="{url}">',
+            '<meta name="twitter:card" content="summary">',
+            f"<title>{title}</title>",
+        )
+    )
+
+
+def _clip(text: str) -> str:
+    clean = "".join(sign for sign in text if sign.isprintable())
+    return clean if len(clean) <= LONGEST else clean[: LONGEST - 1] + "…"

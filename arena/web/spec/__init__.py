@@ -1,0 +1,1 @@
+"""The server describes itself: contracts that machines read, and a guide for agents."""
