@@ -4,6 +4,7 @@ import os
 import resource
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -15,8 +16,9 @@ from benchmarks import report, servers
 from benchmarks.calls import calls
 from benchmarks.games import FRAMES, games
 from benchmarks.gauge import Row
-from benchmarks.relay import fan_out, rooms
-from benchmarks.servers import Server
+from benchmarks.relay import fan_out, rooms, streams
+from benchmarks.rest import rest
+from benchmarks.servers import Cores, Server
 
 ROOMS, SPECTATORS = 200, 2
 SESSIONS = 200
@@ -27,10 +29,14 @@ class Mode(StrEnum):
     """What can be measured."""
 
     FAN_OUT = "fan-out"
+    SSE = "sse"
     ROOMS = "rooms"
     ACTIONS = "actions"
     CHAT = "chat"
     GAMES = "games"
+    REST_ACTIONS = "rest-actions"
+    REST_SYNC = "rest-sync"
+    REST_GAMES = "rest-games"
 
 
 Measure = Callable[[Server], Awaitable[Row]]
@@ -52,8 +58,11 @@ def main(
     rows = list[Row]()
     for mode in modes or list(Mode):
         measure = choose(mode, seconds, subscribers, window)
-        with servers.baseline(cores) as server:
-            base = uvloop.run(wait_for(measure, server))
+        if mode is Mode.SSE:
+            base = over_websocket(choose(Mode.FAN_OUT, seconds, subscribers, window), cores, workers)
+        else:
+            with servers.baseline(cores) as server:
+                base = uvloop.run(wait_for(measure, server))
         with servers.arena(cores, workers) as server:
             row = uvloop.run(wait_for(measure, server))
         report.compare(row, base)
@@ -69,6 +78,8 @@ def choose(mode: Mode, seconds: float, subscribers: int, window: int) -> Measure
     match mode:
         case Mode.FAN_OUT:
             return lambda server: fan_out(server, seconds, subscribers, window)
+        case Mode.SSE:
+            return lambda server: streams(server, seconds, subscribers, window)
         case Mode.ROOMS:
             return lambda server: rooms(server, seconds, ROOMS, SPECTATORS)
         case Mode.ACTIONS | Mode.CHAT:
@@ -79,6 +90,15 @@ def choose(mode: Mode, seconds: float, subscribers: int, window: int) -> Measure
                 if server.name == "arena"
                 else calls(server, seconds, "games", TABLES, each=FRAMES)
             )
+        case Mode.REST_ACTIONS | Mode.REST_SYNC | Mode.REST_GAMES:
+            return lambda server: rest(server, seconds, mode.value, TABLES)
+
+
+def over_websocket(measure: Measure, cores: Cores, workers: int) -> Row:
+    """What event streams are compared with: the arena's own fan-out."""
+    with servers.arena(cores, workers) as server:
+        row = uvloop.run(wait_for(measure, server))
+    return replace(row, mode=Mode.SSE.value, server="baseline", what=f"our own WebSocket: {row.what}")
 
 
 async def wait_for(measure: Measure, server: Server) -> Row:

@@ -1,12 +1,45 @@
-"""The baselines: Starlette with the obvious loop over the subscribers, and one that only echoes. They keep nothing."""
+"""The baselines: Starlette with the obvious loop over the subscribers, one that only echoes, and plain routes.
 
+They keep nothing; the routes make one round trip to a store and answer with the JSON that the arena would.
+"""
+
+import os
 from collections import defaultdict
 
+from redis.asyncio import Redis
 from starlette.applications import Starlette
-from starlette.routing import WebSocketRoute
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 rooms: defaultdict[str, set[WebSocket]] = defaultdict(set)
+
+
+store = Redis.from_url(os.environ.get("BASELINE_STORE", "redis://127.0.0.1"))
+
+
+async def act(request: Request) -> Response:
+    """Take a move."""
+    move = await request.json()
+    await store.set(move["challengeId"], move["content"])
+    return JSONResponse({"ok": "Message sent"})
+
+
+async def sync(request: Request) -> Response:
+    """Read some messages."""
+    await store.get(request.query_params["channel"])
+    messages = [
+        {
+            "channel": "6f1f64c6-7b8f-4f0e-9d3a-0c8c3b1d2e4f",
+            "from": "inv_6f1f64c6-7b8f-4f0e-9d3a-0c8c3b1d2e4f",
+            "content": f"message {number}",
+            "timestamp": 1_700_000_000_000,
+            "index": number + 1,
+        }
+        for number in range(4)
+    ]
+    return JSONResponse({"messages": messages, "count": 4, "next": 5})
 
 
 async def relay(socket: WebSocket) -> None:
@@ -36,4 +69,11 @@ async def echo(socket: WebSocket) -> None:
         pass
 
 
-app = Starlette(routes=[WebSocketRoute("/room/{room}", relay), WebSocketRoute("/echo", echo)])
+app = Starlette(
+    routes=[
+        WebSocketRoute("/room/{room}", relay),
+        WebSocketRoute("/echo", echo),
+        Route("/act", act, methods=["POST"]),
+        Route("/sync", sync),
+    ]
+)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import orjson
 
 from benchmarks.gauge import Gauge
-from benchmarks.peer import TEXT, Peer, walk
+from benchmarks.peer import TEXT, Peer
 
 SIZE = 200  # bytes of a message
 MOST_CHUNKS = 256
@@ -143,7 +143,7 @@ class Member(Peer):
             self._tail = b""
             self.circle.move(self, *known)
             return
-        frames, self._tail = walk(data)
+        frames, self._tail = self.walk(data)
         numbers = []
         for first, payload in frames:
             number = self.circle.number(payload) if first == TEXT else None

@@ -44,12 +44,15 @@ class Peer(asyncio.Protocol):
     """A connection; what it hears goes to `hear`, one text at a time."""
 
     transport: asyncio.Transport
+    hello = UPGRADE
+    accepted = b" 101 "
+    walk = staticmethod(walk)
 
     def __init__(self, path: str, port: int) -> None:
         self.opened = asyncio.get_running_loop().create_future()
         self.lost = False
         self.hear: Callable[[bytes], None] = lambda _: None
-        self._hello = UPGRADE.format(path=path, port=port).encode()
+        self._hello = self.hello.format(path=path, port=port).encode()
         self._tail = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -71,7 +74,7 @@ class Peer(asyncio.Protocol):
             if not found:
                 self._tail = head
                 return
-            if b" 101 " not in head[:20]:
+            if self.accepted not in head[:20]:
                 self.transport.close()
                 return
             self.opened.set_result(None)
@@ -79,7 +82,7 @@ class Peer(asyncio.Protocol):
 
     def take(self, data: bytes) -> None:
         """Frames, the last of which may be incomplete."""
-        frames, self._tail = walk(data)
+        frames, self._tail = self.walk(data)
         for first, payload in frames:
             if first == TEXT:
                 self.hear(payload)

@@ -1,4 +1,4 @@
-"""Fan-out and rooms: messages that are committed, and passed on to everybody who follows."""
+"""Fan-out, streams and rooms: messages that are committed, and passed on to everybody who follows."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,9 +10,11 @@ from benchmarks.gauge import Gauge, Row
 from benchmarks.guest import create
 from benchmarks.peer import Peer, open_all, wait_until
 from benchmarks.servers import Server
+from benchmarks.stream import StreamMember
 
 DRAIN = 20.0  # seconds that the last messages may take
 GREETINGS = 4  # frames before a follower is live: welcome, reply, and the beginning of two channels
+STREAM_GREETINGS = 1  # events before a reader is live: the beginning of its channel
 
 
 class Door:
@@ -42,7 +44,8 @@ class Door:
         """Connect everybody and wait until all are live; returns the server's memory for each, in KiB."""
         before = self.server.usage.rss
         await open_all(list(members), self.port)
-        if self.is_arena and not await wait_until(lambda: all(m.others >= GREETINGS for m in members), DRAIN):
+        greetings = STREAM_GREETINGS if isinstance(members[0], StreamMember) else GREETINGS
+        if self.is_arena and not await wait_until(lambda: all(m.others >= greetings for m in members), DRAIN):
             raise RuntimeError("some members were not greeted")
         await asyncio.sleep(0.5)
         return (self.server.usage.rss - before) / 1024 / len(members)
@@ -68,10 +71,20 @@ def _chat_in(session: str) -> Callable[[bytes], bytes]:
 
 async def fan_out(server: Server, seconds: float, subscribers: int, window: int) -> Row:
     """One publisher, and many spectators of one session."""
+    return await _fan_out("fan-out", Member, server, seconds, subscribers, window)
+
+
+async def streams(server: Server, seconds: float, subscribers: int, window: int) -> Row:
+    """One publisher, and many readers of the event stream of one channel."""
+    return await _fan_out("sse", StreamMember, server, seconds, subscribers, window)
+
+
+async def _fan_out(mode: str, kind: type[Member], server: Server, seconds: float, subscribers: int, window: int) -> Row:
     gauge = Gauge()
     door = Door(server, gauge)
     [(circle, players, watch)] = await door.circles(1)
-    members = [Member(watch, server.port, circle) for _ in range(subscribers)]
+    follow = watch.replace("/ws?watch=", "/api/chat/ws/") if kind is StreamMember else watch
+    members = [kind(follow, server.port, circle) for _ in range(subscribers)]
     publisher = Peer(players[0] if door.is_arena else f"{watch}?mute=1", server.port)
     await publisher.open(server.port)
     kib = await door.open(members)
@@ -87,8 +100,9 @@ async def fan_out(server: Server, seconds: float, subscribers: int, window: int)
     open_ = False
     await door.close([circle])
     publisher.transport.abort()
-    what = f"1 publisher, {subscribers:,} spectators, {window} in flight, {SIZE} bytes"
-    return gauge.row("fan-out", server.name, what, "deliveries", reading, subscribers, kib)
+    who = "event streams" if kind is StreamMember else "spectators"
+    what = f"1 publisher, {subscribers:,} {who}, {window} in flight, {SIZE} bytes"
+    return gauge.row(mode, server.name, what, "deliveries", reading, subscribers, kib)
 
 
 async def rooms(server: Server, seconds: float, many: int, spectators: int) -> Row:

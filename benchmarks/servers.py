@@ -22,6 +22,9 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 OFF = {
     "ARENA_LIMIT_FRAMES_PER_SECOND": "0",
+    "ARENA_LIMIT_REQUESTS_PER_SECOND": "0",
+    "ARENA_LIMIT_JOINS_PER_SECOND": "0",
+    "ARENA_LIMIT_CREATES_PER_SECOND": "0",
     "ARENA_LIMIT_CONNECTIONS_PER_ADDRESS": "0",
     "ARENA_LIMIT_OPEN_SESSIONS_PER_ADDRESS": "0",
     "ARENA_LIMIT_CHANNEL_MESSAGES": "0",
@@ -95,9 +98,9 @@ def _usage(pid: int) -> Usage:
 
 
 @contextmanager
-def running(name: str, command: list[str], port: int, probe: str, cores: Cores) -> Iterator[Server]:
+def running(name: str, command: list[str], port: int, probe: str, cores: Cores, **more: str) -> Iterator[Server]:
     """Start a server and wait until it answers."""
-    env = {**os.environ, **OFF, "PYTHONPATH": str(ROOT)}
+    env = {**os.environ, **OFF, "PYTHONPATH": str(ROOT), **more}
     process = subprocess.Popen([sys.executable, *command], env=env, cwd=ROOT)
     if cores.server:
         os.sched_setaffinity(process.pid, cores.server)
@@ -143,7 +146,7 @@ def arena(cores: Cores, workers: int = 1) -> Iterator[Server]:
 
 @contextmanager
 def baseline(cores: Cores) -> Iterator[Server]:
-    """The naive apps on uvicorn."""
+    """The naive apps on uvicorn, with a store for those who ask one."""
     port = free_port()
     options = {
         "port": str(port),
@@ -155,5 +158,10 @@ def baseline(cores: Cores) -> Iterator[Server]:
         "backlog": "4096",
     }
     words = [word for name, value in options.items() for word in (f"--{name}", value)]
-    with running("baseline", ["-m", "uvicorn", *words, "benchmarks.baseline:app"], port, "/", cores) as server:
+    command = ["-m", "uvicorn", *words, "benchmarks.baseline:app"]
+    with (
+        tempfile.TemporaryDirectory(prefix="arena-bench-") as folder,
+        embedded(Path(folder) / "data") as store,
+        running("baseline", command, port, "/", cores, BASELINE_STORE=store) as server,
+    ):
         yield server
