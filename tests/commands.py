@@ -37,10 +37,13 @@ def environment(**env: str) -> dict[str, str]:
     }
 
 
-def arena(*arguments: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Done:
+def arena(
+    *arguments: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None, stdin: str = ""
+) -> Done:
     """Run it to its end; whatever happens, nobody is shown a traceback."""
     done = subprocess.run(
         [*COMMAND, *map(str, arguments)],
+        input=stdin,
         capture_output=True,
         text=True,
         timeout=60,
@@ -50,6 +53,18 @@ def arena(*arguments: str | Path, cwd: Path | None = None, env: Mapping[str, str
     )
     assert "Traceback" not in done.stdout + done.stderr, done.stderr
     return Done(done.returncode, done.stdout, done.stderr)
+
+
+@contextmanager
+def begun(*arguments: str | Path) -> Iterator[subprocess.Popen[str]]:
+    """Run it beside the test; what it says to standard error can be read line by line."""
+    command = [*COMMAND, *map(str, arguments)]
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, env=environment(), **pipes) as running:  # type: ignore[call-overload]
+        try:
+            yield running
+        finally:
+            running.kill()
 
 
 def as_nobody(imports: str, code: str, *arguments: str | Path) -> str:

@@ -3,21 +3,34 @@
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from tests import servers
+from tests.callers import Caller, calling
 from tests.servers import Served, served
 from tests.valkeys import Valkey, connect
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The same tests, over plain ASGI."""
-    parser.addoption("--plain", action="store_true", help="run servers without our WebSocket extension")
+    parser.addoption("--plain", action="store_true", help="run servers without our extensions of ASGI")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the way of the frames for all servers in this process."""
     if config.getoption("--plain"):
-        servers.PROTOCOL = servers.PlainProtocol
+        servers.PROTOCOL, servers.HTTP = servers.PlainProtocol, HttpToolsProtocol
+
+
+LONGEST = frozenset(
+    f"test_{name}"
+    for name in ("packaging", "contract", "counting", "leaderboards", "recompute", "board_commands", "every_pack")
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest, so that no core waits for another at the end."""
+    items.sort(key=lambda item: item.path.stem not in LONGEST)
 
 
 @pytest.fixture(scope="session")
@@ -40,3 +53,10 @@ async def arena(store: str) -> AsyncIterator[Served]:
     """A running server on an empty store."""
     async with served(store) as running:
         yield running
+
+
+@pytest.fixture
+async def caller(arena: Served) -> AsyncIterator[Caller]:
+    """Somebody at the REST door of that server."""
+    async with calling(arena) as someone:
+        yield someone

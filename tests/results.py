@@ -1,5 +1,6 @@
 """Results for tests of scoring: games made up of users and scores, and a board that keeps what a strategy puts."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import JsonValue, TypeAdapter
@@ -29,8 +30,13 @@ class Board:
     def metrics(self) -> dict[UserId, dict[str, float]]:
         return {player: entry.metrics for player, entry in self.entries.items()}
 
+    def of(self, player: str) -> dict[str, float]:
+        return self.entries[UserId(player)].metrics
 
-def game(users: list[str | None], scores: Scores, breaches: list[tuple[int, int]] | None = None) -> GameResult:
+
+def game(
+    users: Sequence[str | None], scores: Scores, breaches: list[tuple[int, int]] | None = None, **more: Any
+) -> GameResult:
     """An ended game of these users; a seat without identity is None."""
     players = [f"inv_{seat}" for seat in range(len(users))]
     wire: dict[str, Any] = {
@@ -48,12 +54,23 @@ def game(users: list[str | None], scores: Scores, breaches: list[tuple[int, int]
         "outcomes": ["played"] * len(users),
         "seedCommitment": "abc",
         "challengeVersion": {"version": "1", "contentHash": ""},
+        **more,
     }
     return GameResult.from_json(TypeAdapter(dict[str, Any]).dump_json(wire))
 
 
 # A breaches B and finds the target, B finds it exactly: the example of the protocol.
 EXAMPLE = game(["A", "B"], [(1, 1), (-1, 1)], breaches=[(0, 1)])
+
+
+def won(winner: str, loser: str, **more: Any) -> GameResult:
+    """A game that the first one won."""
+    return game([winner, loser], [(0, 1), (0, 0)], **more)
+
+
+def tied(*users: str, **more: Any) -> GameResult:
+    """A game that nobody won."""
+    return game(users, [(0, 0)] * len(users), **more)
 
 
 async def board_of(strategy: ScoringStrategy, *games: GameResult) -> Board:

@@ -16,6 +16,7 @@ from typing import Any, Self, cast
 
 import httpx
 from starlette.applications import Starlette
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.http11 import Request
 
@@ -23,10 +24,13 @@ from arena import server, supervisor
 from arena.client import Client, client
 from arena.runtime import Arena
 from arena.settings import Settings
+from arena.web.chunks import ChunkProtocol
 from arena.web.protocol import ArenaProtocol
 from arena.wire import JSON, Codec
 
-PROTOCOL: type[ArenaProtocol] = ArenaProtocol  # `pytest --plain` has servers in this process do without our extension
+# `pytest --plain` has servers in this process do without our extensions
+PROTOCOL: type[ArenaProtocol] = ArenaProtocol
+HTTP: type[HttpToolsProtocol] = ChunkProtocol
 
 
 class PlainProtocol(ArenaProtocol):
@@ -37,7 +41,8 @@ class PlainProtocol(ArenaProtocol):
         WebSocketsSansIOProtocol.handle_connect(self, event)
 
 
-QUIET: dict[str, Any] = {"limit_frames_per_second": 0, "limit_open_sessions_per_address": 0}
+RATES = ("frames", "requests", "joins", "creates")
+QUIET: dict[str, Any] = {f"limit_{rate}_per_second": 0 for rate in RATES} | {"limit_open_sessions_per_address": 0}
 
 
 @dataclass
@@ -48,6 +53,11 @@ class Served:
     arena: Arena
     uvicorn: server.Server
     guests: AsyncExitStack
+
+    @property
+    def app(self) -> Starlette:
+        """What it serves."""
+        return cast(Starlette, self.uvicorn.config.app)
 
     @property
     def ws(self) -> str:
@@ -63,7 +73,7 @@ class Served:
 async def served(store: str, **settings: Any) -> AsyncIterator[Served]:
     """Run a server in this event loop for the length of a test; rate limits are off unless asked for."""
     chosen = Settings(**{**QUIET, **settings})
-    running = server.make_server(chosen, store, PROTOCOL)
+    running = server.make_server(chosen, store, PROTOCOL, HTTP)
     listener = supervisor.bind("127.0.0.1", 0)
     task = asyncio.create_task(running.serve(sockets=[listener]))
     while not running.started:
@@ -80,6 +90,14 @@ async def served(store: str, **settings: Any) -> AsyncIterator[Served]:
         await task
 
 
+def _command(pid: str) -> bytes:
+    """What a process was started with; nothing if it has ended since."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
 class Process:
     """`arena serve` as a user would start it, on its own data or on a store; can be killed and started again."""
 
@@ -88,7 +106,7 @@ class Process:
         self.data = data or Path(self._home.name) / "data"
         self.store = store
         self.workers = workers
-        self.env = {**os.environ, "ARENA_LIMIT_FRAMES_PER_SECOND": "0", **env}
+        self.env = {**os.environ, **{f"ARENA_LIMIT_{rate.upper()}_PER_SECOND": "0" for rate in RATES}, **env}
         self.log = Path(self._home.name) / "log"
         self.url = ""
         self.process: subprocess.Popen[bytes] | None = None
@@ -132,7 +150,7 @@ class Process:
     def worker_pids(self) -> list[int]:
         """The workers that a supervisor has started."""
         children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
-        return [int(pid) for pid in children if b"arena.server" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        return [int(pid) for pid in children if b"arena.server" in _command(pid)]
 
     def kill(self) -> None:
         """Kill -9."""

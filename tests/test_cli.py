@@ -1,23 +1,42 @@
 """The command line: what a person gets who does it right, and who does it wrong."""
 
 import asyncio
+import hmac
+import json
 import re
 import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
 from arena.client import client
+from arena.identity import Identity
 from arena.settings import Settings
 from arena.version import __version__
 from tests.commands import arena, environment
 from tests.servers import Process
 from tests.valkeys import eventually
 
-COMMANDS = [(), ("serve",), ("demo",), ("doctor",), ("scoring",), ("scoring", "recompute")]
+COMMANDS = [(), ("serve",), ("demo",), ("doctor",), ("watch",), ("export",), ("import",)]
+COMMANDS += [("scoring",), ("scoring", "recompute")]
+COMMANDS += [("identity",), ("identity", "new"), ("identity", "show"), ("users",), ("users", "benchmark")]
+COMMANDS += [("pack",), *(("pack", name) for name in ("init", "validate", "show", "lock", "schema", "score"))]
+COMMANDS += [
+    ("eval",),
+    ("eval", "start"),
+    ("eval", "scorecard"),
+    ("eval", "sit"),
+    ("compare",),
+    ("compare", "runs"),
+    ("gate",),
+]
+COMMANDS += [("baseline",), ("baseline", "set"), ("baseline", "show"), ("baseline", "clear")]
+COMMANDS += [("pack", name) for name in ("publish", "list", "archive", "unarchive", "download")]
+COMMANDS += [("simulate",), ("challenge",), ("challenge", "new"), ("challenge", "test"), ("seed",), ("seed", "check")]
 
 
 def test_the_version_is_told() -> None:
@@ -29,7 +48,8 @@ def test_bare_arena_shows_what_there_is() -> None:
 
     assert done.code == 0
     assert re.findall(r"^│ (\w+) ", done.out.partition("Commands")[2], re.MULTILINE) == [
-        "serve", "demo", "doctor", "scoring",
+        "serve", "demo", "doctor", "watch", "export", "import", "simulate", "gate",
+        "scoring", "identity", "users", "pack", "eval", "baseline", "compare", "challenge", "seed",
     ]  # fmt: skip
 
 
@@ -44,7 +64,7 @@ def test_every_command_has_help(command: tuple[str, ...]) -> None:
 def test_the_help_of_serve_names_the_variables_and_defaults() -> None:
     told = arena("serve", "--help").out
 
-    for name in ("HOST", "PORT", "WORKERS", "STORE", "DATA", "AUTH", "LOAD"):
+    for name in ("HOST", "PORT", "WORKERS", "STORE", "DATA", "AUTH", "LOAD", "LOG_FORMAT", "METRICS"):
         assert f"ARENA_{name}" in told
     assert "Default: 3001" in told
 
@@ -63,7 +83,6 @@ def test_the_help_of_serve_names_the_variables_and_defaults() -> None:
         (["demo", "--tables", "0"], "--tables"),
         (["demo", "--seconds", "soon"], "--seconds"),
         (["doctor", "--port", "-1"], "--port"),
-        (["scoring"], "command"),
     ],
     ids=" ".join,
 )
@@ -83,6 +102,10 @@ def test_wrong_usage_is_told_in_one_line(arguments: list[str], words: str) -> No
         ("ARENA_LIMIT_FRAME_BYTES", "a few"),
         ("ARENA_LIMIT_FRAME_BYTES", "-1"),
         ("ARENA_LOG_LEVEL", "loud"),
+        ("ARENA_LOG_FORMAT", "xml"),
+        ("ARENA_METRICS", "perhaps"),
+        ("ARENA_TRUSTED_PROXIES", "10.0.0.1,my-proxy"),
+        ("ARENA_TRUSTED_PROXIES", "10.0.0.1/8"),
         ("ARENA_FSYNC", "never"),
         ("ARENA_PORT", "99999"),
         ("ARENA_AUTH", "maybe"),
@@ -106,7 +129,7 @@ def test_a_password_in_a_bad_store_url_is_not_repeated() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--auth", "required"], "not available yet"),
+        (["--auth", "required"], "AUTH_SECRET"),
         (["--host", "0.0.0.0"], "--auth open"),
         (["--host", "no.such.host.invalid", "--auth", "open"], "not known"),
         (["--store", "redis://127.0.0.1:1"], "cannot be reached"),
@@ -207,3 +230,44 @@ def test_empty_variables_mean_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(f"ARENA_{name.upper()}", "")
 
     assert Settings().model_dump() == Settings.model_construct().model_dump() | {"data": Settings().data}
+
+
+@pytest.mark.parametrize("variable", ["AUTH_SECRET", "ARENA_AUTH_SECRET"])
+def test_the_secret_of_session_keys_comes_from_either_variable_and_reaches_every_worker(variable: str) -> None:
+    secret: dict[str, Any] = {variable: "sesame"}
+    with Process(workers=2, ARENA_AUTH="required", **secret) as server:
+        made = httpx.post(server.url + "/api/challenges/psi").json()
+        invite = made["invites"][0]
+        body = {"invite": invite, **Identity.new().sign(f"join:{invite}")}
+        joined = httpx.post(server.url + "/api/arena/join", json=body).json()
+        log = server.log.read_text()
+
+    proof = hmac.new(b"sesame", f"arena:v1:session:{made['id']}:0".encode(), "sha256").hexdigest()
+    assert joined["sessionKey"] == f"s_0.{proof}"
+    assert "sesame" not in log + repr(Settings(auth_secret="sesame"))
+
+
+def test_the_demo_does_not_ask_its_bots_for_keys() -> None:
+    done = arena("demo", "--auth", "required", env={"AUTH_SECRET": "sesame"})
+
+    assert done.code == 1
+    assert "open mode only" in done.err
+
+
+def test_a_user_is_marked_as_a_benchmark_agent_beside_a_running_server() -> None:
+    with Process() as server:
+        profile = httpx.post(server.url + "/api/users", json={"userId": "ada", "username": "Ada"}).json()
+
+        done = arena("users", "benchmark", "--user", "ada", "--data", server.data)
+        marked = httpx.get(server.url + "/api/users/ada").json()
+        arena("users", "benchmark", "--user", "ada", "--off", "--data", server.data)
+
+        assert json.loads(done.out) == marked == {**profile, "isBenchmark": True}
+        assert httpx.get(server.url + "/api/users/ada").json() == profile
+
+
+def test_marking_a_user_where_there_is_no_store_says_so(tmp_path: Path) -> None:
+    done = arena("users", "benchmark", "--user", "ada", "--data", tmp_path)
+
+    assert done.code == 1
+    assert "There is no store" in done.err

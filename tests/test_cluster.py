@@ -4,20 +4,23 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from redis.crc import key_slot
 
 from arena import catalog
 from arena.errors import CannotStart
+from arena.identity import Identity
 from arena.models import SessionId, Status, UserId
 from arena.runtime import Arena, open_arena
 from arena.settings import Settings
 from arena.store import index, keys
+from tests.callers import calling
 from tests.chaos import averages, board
 from tests.guests import Game, sit_down, visit
 from tests.servers import Served, served
+from tests.shelves import quiz
 from tests.test_workers import play
 from tests.valkeys import Cluster, Valkey, connect, eventually, free_ports
 from tests.watching import stored, until
@@ -110,6 +113,29 @@ async def test_games_on_every_shard_are_played_scored_listed_and_recomputed(empt
         assert sorted(listed.ids) == sorted(games)
         assert listed.total == len(games)
         assert (await one.index.page(index.of_user(UserId("ada")), 0, 10_000)).total == expected["ada"]["games"]
+
+
+async def test_packs_are_published_and_played_on_a_cluster_and_lie_in_one_slot(empty: Cluster) -> None:
+    text = quiz(version__assets=[{"key": "table", "path": "table.csv"}])
+    one, two = served(empty.nodes[0].url), served(empty.nodes[2].url)
+    async with one as first, two as second, calling(first) as ada, calling(second) as ben:
+        made = await ada.ask("POST", "/packs", files={"pack": text, "table": b"1,2"})
+        session = await ben.sit_down("ben", type="quiz")
+        moves = [await session.act(0, answer, "submit") for answer in ("4", "9")]
+        await ben.post("/packs/quiz/archive", version=1)
+
+        assert made.status == 200
+        assert [move.status for move in moves] == [200, 200]
+        assert (await ada.refusal("/challenges/quiz")).body["code"] == "ARCHIVED"
+        table = await ben.client.get("/api/packs/quiz/versions/1/assets/table")
+        assert table.content == b"1,2"
+
+    names: list[bytes] = []
+    for node in empty.nodes:
+        with connect(node.url) as redis:
+            names += cast(list[bytes], redis.keys("*packs*"))
+    assert len(names) >= 7
+    assert {key_slot(name) for name in names} == {key_slot(b"{packs}")}
 
 
 async def test_two_servers_on_a_cluster_play_chat_watch_and_score_together(empty: Cluster) -> None:
@@ -222,6 +248,30 @@ async def test_a_node_that_a_slot_is_only_moving_to_gets_the_script_it_does_not_
                     redis.execute_command("CLUSTER", "SETSLOT", slot, "STABLE")
 
     assert page == [1, 1, b"", 0, []]
+
+
+async def test_rest_calls_work_wherever_their_keys_lie(empty: Cluster) -> None:
+    async with served(empty.nodes[0].url) as one, calling(one) as caller:
+        session = await caller.sit_down("ada", "ben")
+        for name in map(str, range(20)):
+            await caller.post("/users", userId=name, username=name)
+            await caller.post("/chat/send", channel=name, **{"from": name}, content=name, key=name)
+            assert (await caller.get("/chat/sync", channel=name))["count"] == 1
+        await caller.post("/invites", inviteId=(await caller.create()).invites[0])
+        await session.end()
+
+        assert len(await caller.get("/users")) == 20
+        assert (await caller.get("/challenges", status="ended"))["total"] == 1
+        assert len(await caller.get("/scoring")) == 2
+        assert (await session.operator())[-1]["content"].startswith("Game ended.")
+
+
+async def test_a_signed_profile_is_changed_in_a_cluster_too(empty: Cluster) -> None:
+    async with served(empty.nodes[0].url, auth="required", auth_secret="sesame") as one, calling(one) as caller:
+        for _ in range(10):
+            someone = Identity.new()
+            told = await caller.post("/users", username="Ada", **someone.sign("user-update"))
+            assert told == {"userId": someone.user, "username": "Ada"}
 
 
 async def test_a_cluster_with_a_hole_is_refused_with_a_clear_message() -> None:

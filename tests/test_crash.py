@@ -16,6 +16,7 @@ import pytest
 from arena import catalog
 from arena.runtime import Arena, open_arena
 from arena.settings import Settings
+from arena.store.embedded import DEATHS
 from tests.chaos import Chaos
 from tests.guests import Frame, Game, Guest, guest_at
 from tests.servers import Process
@@ -84,12 +85,20 @@ async def kill(process: Process, aim: str) -> None:
         case "both workers":
             for pid in workers:
                 os.kill(pid, signal.SIGKILL)
+        case "store":
+            os.kill(store_pid(process), signal.SIGKILL)
 
 
-AIMS = [(1, "server"), (2, "one worker"), (2, "both workers"), (2, "supervisor")]
+def store_pid(process: Process) -> int:
+    """The store that a server has started."""
+    pid: int = json.loads((process.data / "store.json").read_text())["pid"]
+    return pid
 
 
-@pytest.mark.parametrize(("workers", "aim"), AIMS, ids=[aim for _, aim in AIMS])
+AIMS = [(1, "server"), (1, "store"), (2, "one worker"), (2, "both workers"), (2, "supervisor"), (2, "store")]
+
+
+@pytest.mark.parametrize(("workers", "aim"), AIMS, ids=[f"{aim} of {workers}" for workers, aim in AIMS])
 async def test_a_killed_server_has_lost_nothing_and_the_game_goes_on(workers: int, aim: str) -> None:
     with Process(workers=workers) as process:
         async with Crowd(process) as crowd:
@@ -135,6 +144,20 @@ async def test_a_killed_server_has_lost_nothing_and_the_game_goes_on(workers: in
             assert sorted(made) == ["(guess) 1", "(guess) 2"]
             assert await arena.boards.games("psi") == 1
             assert await tallies(arena) == await tallies(arena, None) == {"ada": 1, "ben": 1}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_store_that_dies_again_and_again_ends_the_server_with_the_reason(workers: int) -> None:
+    with Process(workers=workers) as process:
+        for _ in range(DEATHS):
+            killed = store_pid(process)
+            os.kill(killed, signal.SIGKILL)
+            eventually(lambda killed=killed: store_pid(process) != killed, "it is started again")  # type: ignore[misc]
+        os.kill(store_pid(process), signal.SIGKILL)
+
+        assert process.process is not None
+        assert process.process.wait(30) == 1
+        assert "ended while it was starting. The end of its log:" in process.log.read_text()
 
 
 async def test_a_killed_supervisor_takes_workers_store_and_port_with_it() -> None:

@@ -21,8 +21,10 @@ import httpx
 import pytest
 from rich.console import Console
 
+from arena.catalog import load
 from arena.client import client
 from arena.house import Result, roster
+from arena.models import Score
 from arena.terminal import Scene, harmless, leaderboard, told
 from challenges.psi.bots import BOTS
 from tests.commands import COMMAND, arena, environment
@@ -72,7 +74,7 @@ def is_alive(pid: int) -> bool:
 
 
 def test_it_plays_for_a_while_and_sums_up() -> None:
-    done = arena(*DEMO, "--seconds", "4")
+    done = arena(*DEMO, "--seconds", "4", "--challenge", "psi")
 
     assert done.code == 0
     assert games_played(done.out) >= 1
@@ -84,11 +86,25 @@ def test_it_plays_for_a_while_and_sums_up() -> None:
 
 
 def test_the_board_of_the_summary_counts_every_game() -> None:
-    done = arena(*DEMO, "--seconds", "2", "--pause", "0", "--tables", "2")
+    done = arena(*DEMO, "--seconds", "2", "--pause", "0", "--tables", "2", "--challenge", "psi")
 
     games = re.findall(r"│ +\d+ │ [a-z]+-[a-z]+ +│ +(\d+) │", done.out)
     assert games_played(done.out) > 0
     assert sum(map(int, games)) == 2 * games_played(done.out)
+
+
+def test_every_challenge_of_ours_is_played() -> None:
+    done = arena(*DEMO, "--seconds", "12", "--pause", "0", "--tables", "4")
+
+    assert set(re.findall(r" game \d+ ([a-z-]+): ", done.out)) == set(load().challenges)
+    assert "failed" not in done.out
+
+
+def test_a_challenge_that_is_not_there_cannot_be_shown() -> None:
+    done = arena(*DEMO, "--challenge", "chess")
+
+    assert done.code == 1
+    assert "arena: Unknown challenge type: chess" in done.err
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
@@ -128,7 +144,7 @@ def test_it_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 def test_with_a_data_directory_the_games_stay(tmp_path: Path) -> None:
-    first = arena(*DEMO, "--seconds", "2", "--pause", "0", "--data", tmp_path)
+    first = arena(*DEMO, "--seconds", "2", "--pause", "0", "--data", tmp_path, "--challenge", "psi")
     recounted = arena("scoring", "recompute", "--data", tmp_path)
 
     assert f"psi average: {games_played(first.out)} games counted" in recounted.out
@@ -259,7 +275,7 @@ def test_what_players_say_cannot_touch_the_terminal(text: str) -> None:
     challenge = {"id": text, "challengeType": text, "state": {"status": "active"}}
     scene.hear({"type": "session", "event": "changed", "challenge": challenge, "lastLine": {"content": text}})
     scene.hear({"type": "leaderboard", "entries": board})
-    scene.add(Result(text, [text], [{"utility": 1, "security": 1}], 1, 0.1))
+    scene.add(Result(text, [text], [Score(utility=1, security=1)], 1, 0.1))
     console = Console(width=100, force_terminal=False)
 
     with console.capture() as captured:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.doctor import Level, durability, system
+from arena.doctor import Level, believed, durability, readers, system
+from arena.settings import Settings
 from arena.store import keys
 from tests.commands import Done, arena, as_nobody, read_only_directory
 from tests.servers import Process
@@ -31,7 +32,7 @@ def test_a_healthy_machine_gets_a_line_per_check(tmp_path: Path) -> None:
     assert {line.split()[0] for line in lines} <= {"ok", "warn"}
     assert {line.split()[1] for line in lines} >= {"python", "settings", "store", "data", "port", "challenges"}
     assert any("psi (bots: honest, greedy)" in line for line in lines)
-    assert any("average, global-average" in line for line in lines)
+    assert any("average, bradley-terry, consecutive" in line for line in lines)
     assert list(tmp_path.iterdir()) == []
     assert "\x1b" not in done.out
 
@@ -178,3 +179,30 @@ def test_few_open_files_are_warned_of() -> None:
 
     assert found["open files"].level is Level.WARN
     assert "ulimit -n" in found["open files"].hint
+
+
+@pytest.mark.parametrize(
+    ("settings", "level", "word"),
+    [
+        ({}, "ok", "this machine"),
+        ({"host": "0.0.0.0"}, "ok", "off"),
+        ({"host": "0.0.0.0", "metrics": "on"}, "warn", "ARENA_METRICS_TOKEN"),
+        ({"host": "0.0.0.0", "metrics": "on", "metrics_token": "t-4711"}, "ok", "token"),
+        ({"metrics": "off"}, "ok", "off"),
+    ],
+)
+def test_it_says_who_may_read_the_metrics(settings: dict[str, str], level: str, word: str) -> None:
+    finding = readers(Settings.model_validate(settings))
+
+    assert finding.level == level
+    assert word in finding.text + finding.hint
+    assert "4711" not in str(finding)
+
+
+def test_proxies_that_are_everybody_are_a_warning() -> None:
+    [all_of_them] = believed(Settings(trusted_proxies=("10.0.0.1", "::/0")))
+    [some] = believed(Settings(trusted_proxies=("10.0.0.0/8", "unix")))
+
+    assert all_of_them.level is Level.WARN
+    assert some.level is Level.OK
+    assert not list(believed(Settings()))

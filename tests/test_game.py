@@ -204,8 +204,8 @@ async def test_bots_play_each_other_over_sockets(arena: Served) -> None:
 
     board = await host.get("leaderboard", challengeType="psi")
     assert honest == greedy
-    assert honest["status"] == "ended"
-    assert set(honest["playerIdentities"].values()) == {"honest", "greedy"}
+    assert honest.state.status == "ended"
+    assert set(honest.state.player_identities.values()) == {"honest", "greedy"}
     assert {entry["playerId"] for entry in board["entries"]} == {"honest", "greedy"}
 
 

@@ -35,6 +35,9 @@ def test_the_wheel_has_the_page_the_scripts_and_the_built_in_plugins(wheel: Path
         "arena/py.typed",
         "challenges/psi/rules.py",
         "challenges/psi/challenge.yaml",
+        "challenges/packs/night-porter.yaml",
+        "challenges/packs/assets/log_detective/day.log",
+        "arena/packs/starters/prompt_eval.yaml",
         "scoring_strategies/average.py",
         "scoring_strategies/global_average.py",
     }
@@ -74,7 +77,8 @@ def install(folder: Path, what: Sequence[str]) -> Path:
     """Make an empty environment, install into it as a user would, and return the folder of its commands."""
     venv.create(folder / "venv", with_pip=True)
     bin_folder = folder / "venv" / "bin"
-    command = [str(bin_folder / "python"), "-m", "pip", "install", "--quiet", "-c", str(ROOT / "requirements.lock")]
+    command = [str(bin_folder / "python"), "-m", "pip", "install", "--quiet", "--no-compile"]
+    command += ["-c", str(ROOT / "requirements.lock")]
     subprocess.run([*command, *what], check=True, cwd=folder, env=bare_environment())
     return bin_folder
 

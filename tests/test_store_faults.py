@@ -7,12 +7,14 @@ from typing import Any
 import httpx
 import pytest
 
+from arena.chat import new_tag
 from arena.errors import StoreUnavailable
 from arena.models import SessionId, UserId
 from arena.session import Join
+from arena.store import keys
 from arena.store.nodes import DIGESTS
 from arena.store.sessions import Conflict, request_key
-from arena.turn import apply
+from arena.turn import after, apply
 from tests.guests import Frame, Guest, sit_down, visit
 from tests.servers import Served, served
 from tests.valkeys import Proxy, Valkey, connect
@@ -298,7 +300,7 @@ async def test_a_lost_version_never_passes_for_a_new_one_of_the_same_number() ->
         operator = arena.arena.catalog.challenge("psi").operator({})
         turn = apply(operator, remembered, Join(invite=second, at=arena.arena.clock.now()))
         with pytest.raises(Conflict):
-            await sessions.commit(turn, request_key(second, None), {}, None)
+            await sessions.commit(turn, after(turn, new_tag()), request_key(second, None), {}, None)
 
         assert (await engine.get(session.id)).tag == current.tag
 
@@ -382,11 +384,38 @@ async def test_an_answer_that_is_older_than_the_news_does_not_take_the_end_of_a_
         await game.act(1, "guess", "1")
         await eve.hear("game_ended")
         hub._set_heads(room, asked, known)
+        assert room.logs[0].head.next == 10
         await hub._check(room)
         await eve.get("watch", challengeId=game.id)
         await eve.get("ping")
 
         assert room.end == (9, 0)
+        assert len(eve.of("game_ended")) == 1
+
+
+async def test_an_end_that_could_not_be_fetched_is_told_as_soon_as_it_can(
+    store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.hub.CHECK_PAUSE", 0.05)
+    async with served(store) as arena:
+        game = await sit_down(arena, users=("ada", "ben"))
+        await game.end()
+        for guest in game.players:
+            await guest.hear("game_ended")
+            await guest.socket.close()
+        await until(lambda: _rooms_are_closed(arena), "nobody listens")
+        eve = await visit(arena)
+
+        with connect(store) as redis:
+            redis.set(keys.profile(UserId("ada")), "unreadable")  # as is what lies on a node that is away
+            await eve.get("watch", challengeId=game.id)
+            await eve.hear_messages(game.operator_channel, 9)
+            await eve.hear("state")
+            assert not eve.of("game_ended")
+            redis.delete(keys.profile(UserId("ada")))
+
+        assert (await eve.hear("game_ended"))["data"]["status"] == "ended"
+        await eve.get("ping")
         assert len(eve.of("game_ended")) == 1
 
 
@@ -424,6 +453,7 @@ async def test_without_its_store_a_server_says_so_and_recovers_by_itself(way: st
 
         assert told.status_code == 503
         assert "does not answer" in told.json()["reason"]
+        assert valkey.url.partition("://")[2] not in told.text  # where the store is, is nobody's business
         assert codes == ["STORE_UNAVAILABLE"] * 4
         assert (await game.act(0, "guess", "1", key="move"))["type"] == "reply"
         assert (await game.say(0, "hello", key="talk"))["result"]["index"] == 1

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from arena import catalog
+from arena.chat import new_tag
 from arena.models import GameResult, SessionId, UserId
 from arena.runtime import Arena, open_arena
 from arena.session import Act, Session, result_of
 from arena.settings import Settings
 from arena.store.boards import Place
 from arena.store.sessions import Committed, request_key
-from arena.turn import apply
+from arena.turn import after, apply
 from tests.chaos import averages, board
 from tests.guests import Frame, Guest, guest_at, sit_down, visit
 from tests.servers import Process, served
@@ -206,7 +207,8 @@ async def commit_and_die(arena: Arena, session: Session, seat: int) -> Committed
     """What a worker does that is killed right after its commit: nobody hears of it."""
     operator = arena.catalog.challenge("psi").operator(session.header.options)
     turn = apply(operator, session, Act(seat=seat, type="guess", content="1", at=arena.clock.now()))
-    return await arena.sessions.commit(turn, request_key("", None), {"ok": "Message sent"}, None)
+    left = after(turn, new_tag())
+    return await arena.sessions.commit(turn, left, request_key("", None), {"ok": "Message sent"}, None)
 
 
 async def begun(arena: Arena) -> Session:
@@ -264,9 +266,9 @@ async def test_a_worker_may_die_anywhere_between_commit_and_board(store: str, do
         if steps >= 2:
             await dead.boards.append(results[0])
         if steps >= 3:
-            await dead.scorer._fold("psi", dead.catalog.strategies["average"])
+            await dead.scorer._fold("psi", dead.scorer.online("psi")[0])
         if steps >= 4:
-            await dead.outbox._deliver(event)
+            await dead.outbox._deliver([event])
 
         other.outbox.stale = 0
         assert await other.outbox.sweep(range(64)) == 1

@@ -23,7 +23,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from arena.store.embedded import binary, die_with
+from arena.store.program import binary, die_with
 
 PATIENCE = 20.0  # seconds that anything here may take before it counts as broken
 

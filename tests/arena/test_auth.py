@@ -1,26 +1,29 @@
 """Session keys: one opens one seat of one session, for the invite that sits there, on a server with this secret."""
 
+import hmac
 import re
 
 import pytest
 
 from arena import auth
+from arena.auth import ANONYMOUS, Credential, Keyring, Viewer
 from arena.errors import Unauthorized
 from arena.models import Invite, SessionId
 
 SECRET = bytes(range(32))
+OPEN = Keyring(SECRET)
 SESSION = SessionId("6f1f64c6-7b8f-4f0e-9d3a-0c8c3b1d2e4f")
 ADA, BEN = Invite("inv_ada"), Invite("inv_ben")
 
 
 def key(seat: int = 0, invite: Invite = ADA, session: SessionId = SESSION, secret: bytes = SECRET) -> str:
-    return auth.session_key(secret, session, seat, invite)
+    return auth.session_key(Keyring(secret), session, seat, invite)
 
 
 def test_a_key_opens_the_seat_it_was_made_for() -> None:
     players = [ADA, BEN]
 
-    seats = [auth.seat_of(SECRET, SESSION, players, key(seat, invite)) for seat, invite in enumerate(players)]
+    seats = [auth.seat_of(OPEN, SESSION, players, key(seat, invite)) for seat, invite in enumerate(players)]
 
     assert seats == [0, 1]
 
@@ -52,13 +55,13 @@ def test_a_key_is_the_same_on_every_server_with_the_secret_and_another_for_anyth
 )
 def test_a_key_whose_invite_does_not_sit_there_opens_nothing(players: list[Invite]) -> None:
     with pytest.raises(Unauthorized):
-        auth.seat_of(SECRET, SESSION, players, key())
+        auth.seat_of(OPEN, SESSION, players, key())
 
 
 def test_a_key_for_no_invite_opens_no_empty_seat() -> None:
     for seat in range(3):
         with pytest.raises(Unauthorized):
-            auth.seat_of(SECRET, SESSION, [], key(seat, Invite("")))
+            auth.seat_of(OPEN, SESSION, [], key(seat, Invite("")))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +83,7 @@ def test_a_key_for_no_invite_opens_no_empty_seat() -> None:
 )
 def test_a_forged_key_opens_nothing(forged: str) -> None:
     with pytest.raises(Unauthorized):
-        auth.seat_of(SECRET, SESSION, [ADA, BEN], forged)
+        auth.seat_of(OPEN, SESSION, [ADA, BEN], forged)
 
 
 def test_of_an_address_a_digest_is_kept_that_tells_one_from_another() -> None:
@@ -89,3 +92,33 @@ def test_of_an_address_a_digest_is_kept_that_tells_one_from_another() -> None:
     assert kept[0] == kept[1] != kept[2]
     assert "192" not in kept[0]
     assert auth.origin(b"another", "192.0.2.1") != kept[0]
+
+
+def test_where_keys_are_required_a_key_is_that_of_the_protocol() -> None:
+    ring = Keyring(b"secret", required=True)
+    proof = hmac.new(b"secret", f"arena:v1:session:{SESSION}:1".encode(), "sha256").hexdigest()
+
+    made = auth.session_key(ring, SESSION, 1, BEN)
+
+    assert made == f"s_1.{proof}"
+    assert auth.seat_of(ring, SESSION, [ADA, BEN], made) == 1
+    with pytest.raises(Unauthorized):
+        auth.seat_of(ring, SESSION, [ADA], made)
+
+
+@pytest.mark.parametrize(("handle", "name"), [("ada", "ada"), ("viewer", None), ("", None), (None, None)])
+def test_in_open_mode_a_viewer_is_the_handle_it_claims(handle: str | None, name: str | None) -> None:
+    seen = auth.viewer_of(OPEN, Credential("any key", handle), SESSION, [ADA])
+
+    assert seen == Viewer(name)
+
+
+def test_where_keys_are_required_a_viewer_is_the_one_who_sits_where_its_key_fits() -> None:
+    ring = Keyring(SECRET, required=True)
+    fits = auth.session_key(ring, SESSION, 1, BEN)
+
+    assert auth.viewer_of(ring, Credential(fits, "ada"), SESSION, [ADA, BEN]) == Viewer(BEN)
+    assert auth.viewer_of(ring, Credential(None, "ada"), SESSION, [ADA, BEN]) == ANONYMOUS
+    assert auth.viewer_of(ring, Credential("nonsense"), None) == ANONYMOUS
+    with pytest.raises(Unauthorized):
+        auth.viewer_of(ring, Credential(key()), SESSION, [ADA, BEN])

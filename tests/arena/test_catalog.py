@@ -1,6 +1,7 @@
 """The catalog: what is installed or named is found, and what does not load is told by name."""
 
 import itertools
+import json
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,30 @@ import pytest
 from arena import catalog
 from arena.catalog import Catalog, ChallengeType
 from arena.errors import UnknownChallengeType
+from challenges.psi.rules import PrivateSetIntersection
 
 NUMBERS = itertools.count()
+CHALLENGES = {
+    "psi",
+    "ultimatum",
+    "millionaire",
+    "dining-cryptographers",
+    "census",
+    "sealed-bids",
+    "supply-chain",
+    "moles",
+}
+STRATEGIES = {
+    "average",
+    "bradley-terry",
+    "consecutive",
+    "elo",
+    "glicko2",
+    "openskill",
+    "red-team",
+    "scorecard",
+    "win-rate",
+}
 
 RULES = '''"""Coin: call it in the air.
 
@@ -85,7 +108,7 @@ def install(place: Path, group: str, **points: str) -> None:
 
 def the_one(found: Catalog) -> ChallengeType:
     """The challenge that is not ours."""
-    [name] = found.challenges.keys() - {"psi"}
+    [name] = found.challenges.keys() - CHALLENGES
     return found.challenges[name]
 
 
@@ -95,8 +118,8 @@ def the_one(found: Catalog) -> ChallengeType:
 def test_our_own_plugins_are_found_the_way_yours_will_be() -> None:
     found = catalog.load()
 
-    assert set(found.challenges) == {"psi"}
-    assert set(found.strategies) == {"average"}
+    assert set(found.challenges) == CHALLENGES
+    assert set(found.strategies) == STRATEGIES
     assert set(found.global_strategies) == {"global-average"}
     assert found.broken == {}
     assert set(found.challenge("psi").bots) == {"honest", "greedy"}
@@ -107,21 +130,21 @@ def test_an_installed_challenge_goes_by_the_name_it_was_registered_with(place: P
 
     found = catalog.load()
 
-    assert set(found.challenges) == {"psi", "coin-toss"}
+    assert set(found.challenges) == CHALLENGES | {"coin-toss"}
     assert found.challenge("coin-toss").bots == {}
 
 
 def test_an_installed_strategy_goes_by_its_own_name(place: Path) -> None:
     install(place, catalog.STRATEGIES, whatever=f"{write(place, STRATEGY)}:Wins")
 
-    assert set(catalog.load().strategies) == {"average", "total-wins"}
+    assert set(catalog.load().strategies) == STRATEGIES | {"total-wins"}
 
 
 def test_a_named_module_brings_what_it_defines_under_the_names_of_its_classes(place: Path) -> None:
     found = catalog.load([write(place, RULES), write(place, STRATEGY), "tests.plugins.tally"])
 
-    assert set(found.challenges) == {"psi", "lucky-coin", "tally"}
-    assert set(found.strategies) == {"average", "total-wins"}
+    assert set(found.challenges) == CHALLENGES | {"lucky-coin", "tally"}
+    assert set(found.strategies) == STRATEGIES | {"total-wins"}
     assert found.broken == {}
 
 
@@ -129,7 +152,7 @@ def test_what_a_module_only_imports_is_not_its_own(place: Path) -> None:
     rules = write(place, RULES)
     second = write(place, f"from {rules} import LuckyCoin\n\nclass RareCoin(LuckyCoin):\n    players = 2\n")
 
-    assert set(catalog.load([second]).challenges) == {"psi", "rare-coin"}
+    assert set(catalog.load([second]).challenges) == CHALLENGES | {"rare-coin"}
 
 
 def test_a_name_that_nobody_has_is_an_unknown_type() -> None:
@@ -152,7 +175,7 @@ def test_broken_plugins_are_told_by_name_and_the_others_load(place: Path, caplog
 
     found = catalog.load(["tests.plugins.broken", "tests.plugins.hollow", "tests.plugins.tally"])
 
-    assert set(found.challenges) == {"psi", "lucky", "tally"}
+    assert set(found.challenges) == CHALLENGES | {"lucky", "tally"}
     assert set(found.broken) == {"absent", "nameless", "alien", "tests.plugins.broken", "tests.plugins.hollow"}
     assert "no_such_module" in found.broken["absent"]
     assert "on purpose" in found.broken["tests.plugins.broken"]
@@ -167,7 +190,7 @@ def test_words_that_cannot_be_read_break_that_challenge_alone(place: Path) -> No
 
     found = catalog.load([name, "tests.plugins.tally"])
 
-    assert set(found.challenges) == {"psi", "tally"}
+    assert set(found.challenges) == CHALLENGES | {"tally"}
     assert set(found.broken) == {name}
 
 
@@ -181,7 +204,7 @@ def test_without_a_file_of_words_the_docstrings_are_told(place: Path) -> None:
     assert metadata.description == "Coin: call it in the air."
     assert metadata.prompt.endswith("Heads or tails, and nothing in between.")
     assert [(method.name, method.description) for method in metadata.methods] == [("call", "Say heads or tails.")]
-    assert metadata.options is None
+    assert '"properties": {"clock": ' in json.dumps(metadata.options)  # which all challenges have
 
 
 def test_a_file_of_words_beside_the_rules_is_told_instead(place: Path) -> None:
@@ -211,3 +234,12 @@ def test_the_content_hash_follows_the_rules_and_their_words(place: Path) -> None
     assert first == again == kind.version.content_hash
     assert len({first, changed, worded, content_hash()}) == 4
     assert kind.version.version == "1"
+
+
+def test_no_challenge_has_the_name_of_the_boards_over_all_challenges() -> None:
+    found = catalog.Catalog()
+
+    with pytest.raises(ValueError, match="cannot be called global"):
+        found.add("global", PrivateSetIntersection)
+
+    assert found.challenges == {}

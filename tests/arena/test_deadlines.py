@@ -93,9 +93,9 @@ async def test_a_move_after_a_deadline_finds_it_fired_even_if_nobody_looked(stil
     ada = session.header.invites[0]
     await engine.act(session.id, ada, "add", "1")
 
-    await engine.act(session.id, ada, "wind", '{"name": "late", "after": 0.02}')
-    await engine.act(session.id, ada, "wind", '{"name": "early", "after": 0.01}')
-    await asyncio.sleep(0.05)
+    await engine.act(session.id, ada, "wind", '{"name": "late", "after": 2000}')
+    await engine.act(session.id, ada, "wind", '{"name": "early", "after": 1000}')
+    still.clock.offset += 3000
     await engine.act(session.id, ada, "add", "5")
 
     log = await inputs(still, session.id)

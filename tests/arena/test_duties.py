@@ -62,6 +62,26 @@ async def test_whoever_is_told_to_stop_stops() -> None:
         await duties.attempt("sums", work(asyncio.CancelledError()))
 
 
+async def test_a_duty_stops_though_its_work_took_the_order_for_a_fault_of_the_store() -> None:
+    begun = asyncio.Event()
+
+    async def deaf() -> None:
+        if begun.is_set():
+            return
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise StoreUnavailable("") from None
+
+    task = asyncio.create_task(duties.again("sums", 0, deaf))
+    await begun.wait()
+    task.cancel()
+
+    await comes_true(task.done, "it stopped")
+    assert task.cancelled()
+
+
 async def test_a_duty_goes_on_whatever_happens_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(duties, "AFTER_FAULT", 0.001)
     errors: list[Exception | None] = [ValueError(), StoreUnavailable(""), None, RuntimeError(), None]

@@ -14,6 +14,7 @@ from arena.models import SessionId
 from arena.runtime import Arena, open_arena
 from arena.session import Session
 from arena.settings import Settings
+from tests.valkeys import connect
 
 
 class Steps(BaseModel):
@@ -109,3 +110,17 @@ async def test_a_worker_remembers_so_many_sessions_and_plays_the_others_all_the_
 
         assert max(remembered) == 3
         assert [await said(worker, session.id) for session in games] == [6] * 6
+
+
+async def test_a_move_in_a_session_that_is_known_is_one_command(workers: list[Arena], store: str) -> None:
+    session = await seated(workers)
+
+    with connect(store) as redis:
+        redis.config_resetstat()
+        for number in range(10):
+            await step(workers[0], session, number)
+        done = redis.info("commandstats")
+
+    inside = {"hget", "hset", "rpush", "llen", "lindex", "zrem", "zadd", "spublish"}  # of the script that commits
+    asked = {name.removeprefix("cmdstat_"): told["calls"] for name, told in done.items() if "|" not in name}
+    assert {name: calls for name, calls in asked.items() if name not in inside} == {"evalsha": 10}

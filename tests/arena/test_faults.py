@@ -1,13 +1,18 @@
 """What a challenge's own mistakes may do to a game: as little as possible."""
 
+from math import inf, nan
 from random import Random
+from typing import Any
 
 import pytest
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue
 
-from arena import Effects, Operator, Seat, action, deadline, job, say
+from arena import Effects, Operator, Score, Seat, action, attribute, deadline, end, job, say, score
+from arena.models import Status
 from arena.operator import Job, JobFailed
-from arena.testing import Table
+from arena.session import Expire, Standing
+from arena.testing import START, Table
+from arena.turn import apply
 
 
 class Ticks(BaseModel):
@@ -118,3 +123,150 @@ def test_empty_content_stands_for_all_defaults() -> None:
     table.act(0, "add", much=3)
 
     assert table.said == ["2", "6"]
+
+
+HALF = "\ud83d"  # of a character, as a cut through an emoji leaves it
+
+
+def _spoiled() -> Score:
+    made = Score()
+    made.utility -= inf
+    return made
+
+
+ORDERS: dict[str, Any] = {
+    "half a payload": lambda: job("count", {"text": [HALF]}),
+    "half a key": lambda: job("count", {HALF: 1}),
+    "half a kind": lambda: job(HALF),
+    "a payload without a value": lambda: job("count", {"share": [nan]}),
+    "a payload that is no JSON": lambda: job("count", {1, 2}),  # type: ignore[arg-type]
+    "half a deadline": lambda: deadline(HALF, after=1),
+    "half an attribution": lambda: attribute(0, 1, HALF),
+    "half a sentence": lambda: say(HALF),
+    "a score without a value": lambda: score(0, utility=nan),
+    "an end with a score without a value": lambda: end([_spoiled(), _spoiled()]),
+}
+
+
+class Reckless(Clumsy):
+    """Orders at a deadline what nobody can write down."""
+
+    def expired(self, ticks: Ticks, name: str) -> Effects:
+        ticks.seen += 1
+        yield ORDERS[name]()
+
+    @action
+    def alarm(self, ticks: Ticks, seat: Seat, content: str) -> Effects:
+        yield deadline(content, after=1)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_deadline_that_orders_what_cannot_be_written_is_over_and_leaves_nothing_else(order: str) -> None:
+    table = Table(Reckless())
+    table.act(0, "alarm", order)
+    before = table.session
+
+    made = apply(table.operator, before, Expire(name=order, at=START + 1000))  # type: ignore[arg-type]
+
+    assert made.fault is not None
+    assert made.standing == before.standing.model_copy(update={"deadlines": {}})
+    assert (made.game, made.entries, made.events) == (before.game, [], [])
+
+
+class Rich(Clumsy):
+    """Plays for more than anybody can count."""
+
+    @action
+    def win(self, ticks: Ticks, seat: Seat) -> Effects:
+        yield score(seat, utility=2**70)
+
+    @action
+    def stop(self, ticks: Ticks, seat: Seat) -> Effects:
+        yield end()
+
+
+def test_a_score_of_any_size_can_be_told_and_read_again() -> None:
+    table = Table(Rich())
+    table.act(0, "win")
+
+    table.act(0, "stop")
+
+    assert table.status is Status.ENDED
+    assert table.scores[0].utility == 2**70
+    assert Standing.from_json(table.session.standing.to_json()) == table.session.standing
+
+
+class Deep(BaseModel):
+    value: float | None = None
+
+
+class Endless(BaseModel):
+    model_config = ConfigDict(ser_json_inf_nan="strings")
+
+    value: float = inf
+
+
+class Values(BaseModel):
+    best: float | None = None
+    anything: Any = None
+    many: list[float | None] = [None]
+    deep: Deep = Deep()
+    by_name: dict[str, Deep | None] = {"null": None}
+    endless: Endless = Endless()
+    text: str = "null"
+
+
+def _set(values: Values, where: str, value: float) -> None:
+    match where:
+        case "best":
+            values.best = value
+        case "anything":
+            values.anything = [{"value": value}]
+        case "many":
+            values.many.append(value)
+        case "deep":
+            values.deep.value = value
+        case "by name":
+            values.by_name["null"] = Deep(value=value)
+
+
+class Divider(Operator[Values]):
+    """Comes to results that are no numbers, wherever it may have none."""
+
+    def deal(self, rng: Random) -> Values:
+        return Values()
+
+    @action
+    def divide(self, values: Values, seat: Seat, content: str) -> Effects:
+        _set(values, content, 1 / 3)
+        yield say("Done.")
+
+    @action
+    def diverge(self, values: Values, seat: Seat, where: str, value: str) -> Effects:
+        _set(values, where, float(value))
+        yield say("This is never heard.")
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize("where", ["best", "anything", "many", "deep", "by name"])
+def test_a_number_that_json_cannot_write_is_never_kept_as_none(where: str, value: str) -> None:
+    table = Table(Divider())
+    before = table.session
+
+    with pytest.raises(ValueError, match="JSON cannot write"):
+        table.act(0, "diverge", where=where, value=value)
+    unchanged = table.session == before
+    table.act(0, "divide", where)
+
+    assert unchanged
+    assert table.said == ["Done."]
+
+
+def test_a_state_may_keep_such_numbers_as_text_beside_others_that_are_none() -> None:
+    table = Table(Divider())
+
+    table.act(0, "divide", "best")
+
+    assert table.state.endless.value == inf
+    assert table.state.best == 1 / 3
+    assert table.state.many == [None]

@@ -2,13 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
-from functools import wraps
 from random import Random
-from typing import Any
 
 import pytest
-import uvloop
 
 from arena import chat
 from arena.models import Invite, Millis, SessionId
@@ -16,22 +12,13 @@ from arena.store import keys
 from arena.web.protocol import ArenaProtocol
 from arena.wire import JSON, MSGPACK, Codec
 from tests.guests import Frame, Game, Guest, comes_true, sit_down, visit
+from tests.loops import on_uvloop
 from tests.servers import Served, served
 from tests.sockets import SMALLEST, RawGuest, raw_guest
 from tests.valkeys import Proxy, connect
 
 TALLY = "tests.plugins.tally"
 KIB = 1024
-
-
-def on_uvloop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
-    """Run a test on the loop of a real server, whose transports are not those of asyncio."""
-
-    @wraps(test)
-    def run(*args: Any, **kwargs: Any) -> None:
-        uvloop.run(test(*args, **kwargs))
-
-    return run
 
 
 def indexes(messages: list[Frame]) -> list[int]:

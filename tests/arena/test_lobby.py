@@ -47,6 +47,33 @@ async def test_the_lobby_answers_with_open_and_active_sessions_and_no_ended_ones
     assert shown[running.id]["gameState"] == {}
 
 
+async def test_whoever_enters_the_lobby_sees_what_was_said_last_and_how_many_watch(arena: Served) -> None:
+    running, watched = await sit_down(arena), await sit_down(arena)
+    guest, spectator = await visit(arena), await visit(arena)
+    await running.say(0, "hello")
+    await running.say(0, "between us", to=running.invites[1])
+    await spectator.get("watch", challengeId=watched.id)
+    await spectator.hear("state", challengeId=watched.id, spectators=1)
+
+    found = await guest.get("lobby")
+
+    assert found["lastLines"][running.id]["content"] == "hello"
+    assert found["spectators"] == {watched.id: 1}
+
+
+async def test_the_lobby_is_told_how_many_watch(store: str) -> None:
+    async with served(store) as one, served(store) as other:
+        game, guest, spectator = await sit_down(one), await visit(other), await visit(one)
+        await guest.get("lobby")
+
+        await spectator.get("watch", challengeId=game.id)
+        came = await guest.hear("session", spectators=1)
+        await spectator.get("unwatch", challengeId=game.id)
+        left = await guest.hear("session", spectators=0)
+
+    assert came["challenge"]["id"] == left["challenge"]["id"] == game.id
+
+
 @both_codecs
 async def test_the_lobby_is_told_what_becomes_of_a_session(arena: Served, codec: Codec) -> None:
     guest = await visit(arena, codec)

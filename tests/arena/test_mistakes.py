@@ -22,6 +22,9 @@ MISTAKES = [
 ]
 
 
+NO_JSON = ["half", "nan", "object", "set"]  # results of jobs
+
+
 @pytest.fixture
 async def clumsy(store: str) -> AsyncIterator[Served]:
     async with served(store, load="tests.plugins.clumsy") as running:
@@ -62,14 +65,15 @@ async def test_a_job_whose_result_is_not_json_is_a_failed_one_and_the_next_is_do
 ) -> None:
     game = await sit_down(clumsy, "clumsy")
 
-    for kind in ("set", "object", "seven"):
+    for kind in (*NO_JSON, "sigh", "seven"):
         assert (await game.act(0, "order", kind))["type"] == "reply"
 
-    await hear(game, "set failed.")
-    await hear(game, "object failed.")
+    for kind in (*NO_JSON, "sigh"):
+        await hear(game, f"{kind} failed.")
     await hear(game, "seven is 7.")
     failed = [r.getMessage().partition(" error=")[0] for r in caplog.records if r.levelname == "ERROR"]
-    assert sorted(failed) == ["job failed type=clumsy kind=object", "job failed type=clumsy kind=set"]
+    assert len(set(failed)) == len(failed) == len(NO_JSON)
+    assert all(line.startswith(f"job failed type=clumsy id={game.id}:") for line in failed)  # a kind may be a secret
 
 
 async def test_a_deadline_may_end_the_game_with_outcomes_in_plain_words(clumsy: Served) -> None:
@@ -102,7 +106,6 @@ async def test_an_outcome_that_does_not_exist_spoils_that_deadline_and_no_other(
     assert len([r for r in caplog.records if "challenge failed type=clumsy" in r.getMessage()]) == 1
 
 
-@pytest.mark.xfail(strict=True, reason="the commit fails, so the deadline comes again before every other input")
 async def test_a_deadline_that_orders_what_cannot_be_written_does_not_block_the_game(clumsy: Served) -> None:
     game = await sit_down(clumsy, "clumsy")
 
@@ -112,7 +115,6 @@ async def test_a_deadline_that_orders_what_cannot_be_written_does_not_block_the_
     assert [answer["type"] for answer in answers] == ["reply"] * 20
 
 
-@pytest.mark.xfail(strict=True, reason="JSON has null for it, and where None is allowed null can be read again")
 async def test_a_number_that_json_cannot_write_is_a_fault_also_where_none_is_allowed(clumsy: Served) -> None:
     game = await sit_down(clumsy, "clumsy")
 

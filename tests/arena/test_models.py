@@ -42,7 +42,7 @@ CHALLENGE = {
     "gameState": {"board": [None, 1], "winner": None, "moves": {"first": None}},
     "gameCategory": "benchmark",
     "seedCommitment": "abc",
-    "reveal": {"secret": "00", "seed": "1"},
+    "reveal": {"secret": "00", "seed": "1", "version": {"version": "1", "contentHash": "00"}, "options": {}},
 }
 METADATA = {
     "name": "Duel",
@@ -73,6 +73,7 @@ RESULT = {
     "gameCategory": "test",
     "seeded": True,
     "ranked": True,
+    "decidedBy": ["utility", "security"],
 }
 PROFILE = {"userId": "ada", "username": "Ada", "model": "m-1", "isBenchmark": True}
 ENTRY = {"playerId": "ada", "gamesPlayed": 3, "metrics": {"average:utility": 0.5, "average:security": 1}}
@@ -147,6 +148,8 @@ def test_text_never_passes_for_a_number_nor_a_number_for_text(model: type[Model]
 def test_a_score_is_a_number_that_json_can_write(number: float) -> None:
     with pytest.raises(ValidationError):
         Score(utility=number)
+    with pytest.raises(ValidationError):
+        Score().utility += number
 
 
 @given(st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False))

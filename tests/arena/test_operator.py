@@ -130,6 +130,18 @@ class Listener(Operator[Heard]):
         heard.things.append(numbers)
 
     @action
+    def share(self, heard: Heard, seat: Seat, share: float | None) -> None:
+        heard.things.append(share)
+
+    @action
+    def shares(self, heard: Heard, seat: Seat, shares: list[float]) -> None:
+        heard.things.append(shares)
+
+    @action
+    def weigh(self, heard: Heard, seat: Seat, left: float, right: float = 1) -> None:
+        heard.things.append([left, right])
+
+    @action
     def side(self, heard: Heard, seat: Seat, side: Side) -> None:
         heard.things.append(side)
 
@@ -161,6 +173,9 @@ class Listener(Operator[Heard]):
         ("bounded", "0", 0),
         ("several", "[1, 2]", [1, 2]),
         ("several", '{"numbers": ["1", 2]}', [1, 2]),
+        ("share", "0.5", 0.5),
+        ("shares", "[0.5, 1]", [0.5, 1]),
+        ("weigh", '{"left": 0.5}', [0.5, 1]),
         ("side", "left", "left"),
         ("side", '"left"', "left"),
         ("point", '{"x": 1}', [1, 0]),
@@ -196,6 +211,13 @@ def test_arguments_are_read_from_the_content(name: str, content: str, read: Json
         ("several", "1 2"),
         ("several", '["one"]'),
         ("several", "[" * 5000),
+        ("share", "nan"),
+        ("share", "-Infinity"),
+        ("share", '{"share": NaN}'),
+        ("share", "1e999"),
+        ("shares", "[NaN]"),
+        ("weigh", '{"left": NaN}'),
+        ("weigh", '{"left": 1, "right": "inf"}'),
         ("side", "up"),
         ("pair", "1"),
         ("pair", "[1, 2]"),
@@ -243,6 +265,9 @@ def test_actions_are_described_in_the_order_they_are_written() -> None:
         "number",
         "bounded",
         "several",
+        "share",
+        "shares",
+        "weigh",
         "side",
         "point",
         "pair",

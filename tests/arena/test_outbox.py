@@ -11,7 +11,7 @@ from arena.models import Millis, SessionId, Status
 from arena.runtime import Arena, open_arena
 from arena.settings import Settings
 from arena.store import index, keys
-from arena.store.sessions import Posted
+from arena.store.sessions import Posted, QueuedJob
 from tests.valkeys import connect
 
 
@@ -93,6 +93,17 @@ async def test_an_event_that_cannot_be_told_does_not_stop_the_others(
     assert [r.levelname for r in caplog.records if "event failed" in r.message] == ["ERROR"]
 
 
+async def test_an_event_in_the_outbox_of_another_shard_is_told_once_and_taken_out(house: Arena) -> None:
+    event = posted("created")
+    strange = keys.outbox((keys.shard_of(event.id) + 1) % keys.SHARDS)
+    await house.nodes.run(strange, "XADD", strange, "*", "e", event.to_json())
+
+    swept = [await house.outbox.sweep(range(keys.SHARDS)) for _ in range(2)]
+
+    assert swept == [1, 0]
+    assert await listed(house) == [event.id]
+
+
 async def test_a_job_goes_to_the_stream_once_however_often_it_is_told(house: Arena, store: str) -> None:
     event = posted("job", job={"id": "j1", "kind": "judge", "payload": {"n": 1}})
     mark = await leave(house, event)
@@ -106,3 +117,14 @@ async def test_a_job_goes_to_the_stream_once_however_often_it_is_told(house: Are
     told = {"id": "j1", "kind": "judge", "payload": {"n": 1}, "session": event.id, "type": "psi"}
     assert orjson.loads(fields[b"job"]) == told
     assert await waiting(house) == 0
+
+
+async def test_a_job_that_a_later_version_ordered_goes_to_the_stream(house: Arena, store: str) -> None:
+    event = posted("job", job={"id": "j1", "kind": "judge", "payload": 2**70, "ofTomorrow": 1})
+    await leave(house, event)
+
+    await house.outbox.sweep(range(keys.SHARDS))
+
+    with connect(store) as redis:
+        [(_, fields)] = redis.xrange(keys.JOBS)
+    assert QueuedJob.from_json(fields[b"job"]).payload == 2**70

@@ -1,13 +1,17 @@
 """State frames: how a session stands and who is there, without what nobody may know yet."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from arena.models import SessionId, Status
+from arena.store import keys
 from arena.wire import JSON, MSGPACK, Codec
 from tests.guests import Frame, Guest, sit_down, visit
 from tests.servers import Served, served
+from tests.valkeys import Proxy, connect
 
 
 async def state(guest: Guest, **wanted: Any) -> Frame:
@@ -87,7 +91,8 @@ async def test_a_seat_with_two_connections_is_there_until_both_are_gone(arena: S
     await state(ada, connected=[game.invites[0]])
 
 
-async def test_presence_is_told_across_servers(store: str) -> None:
+async def test_presence_is_told_across_servers(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena.hub.CHECK_PAUSE", 3600)  # the news alone have to do
     async with served(store) as here, served(store) as there:
         game = await sit_down(here, others=there)
         ada, ben = game.players
@@ -101,6 +106,59 @@ async def test_presence_is_told_across_servers(store: str) -> None:
         await ben.socket.close()
 
         await state(ada, connected=[game.invites[0]], spectators=0)
+
+
+async def test_what_happens_at_another_server_is_in_the_next_state(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("arena.hub.CHECK_PAUSE", 3600)
+    async with served(store) as here, served(store) as there:
+        ada, ben = await visit(here), await visit(there)
+        made = await ada.get("create", challengeType="psi")
+        await ada.get("join", invite=made["invites"][0])
+        await state(ada, players=made["invites"][:1], status="open")
+
+        await ben.get("join", invite=made["invites"][1])
+
+        await state(ada, players=made["invites"], status="active")
+
+
+async def test_a_version_of_a_lost_history_is_not_told_once_the_feed_has_begun_anew(
+    store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("arena.hub.CHECK_PAUSE", 3600)
+    async with served(store) as here, served(store) as there:
+        game, eve = await sit_down(there), await visit(here)
+        await eve.get("watch", challengeId=game.id)
+        await state(eve, status="active", connected=game.invites)
+        engine, hub, id_ = here.arena.engine, here.arena.hub, SessionId(game.id)
+        session = await engine.get(id_)
+
+        # The store has lost two versions, which only this worker remembers: in one of them the game was over.
+        over = session.standing.model_copy(update={"status": Status.ENDED})
+        engine._keep(replace(session, standing=over, tag="lost", version=session.version + 2))
+        hub.confirm(keys.feed(id_))
+        await game.act(0, "guess", "1")
+        await eve.hear_messages(game.operator_channel, 5)
+        await hub.states.keep()
+        await eve.get("ping")
+
+        assert {frame["state"]["status"] for frame in eve.of("state")} == {"active"}
+
+
+async def test_who_came_on_another_server_while_the_feed_was_cut_is_told_when_it_is_back(store: str) -> None:
+    async with Proxy(store) as proxy, served(proxy.url) as cut, served(store) as whole:
+        game, eve = await sit_down(cut), await visit(whole)
+        ada = game.players[0]
+        await state(ada, connected=game.invites, spectators=0)
+
+        proxy.refuse = True
+        with connect(store) as redis:
+            redis.client_kill_filter(_type="pubsub")
+        await eve.get("watch", challengeId=game.id)
+        await state(eve, connected=[], spectators=1)
+        proxy.refuse = False
+
+        await state(ada, connected=game.invites, spectators=1)
+        await state(eve, connected=game.invites, spectators=1)
 
 
 async def test_states_come_at_most_four_a_second_and_the_last_one_is_right(arena: Served) -> None:

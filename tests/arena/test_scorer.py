@@ -4,6 +4,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from math import nan
 from statistics import fmean
 from typing import Any
 
@@ -13,11 +14,12 @@ from pydantic import BaseModel
 
 from arena import Fold, GameResult, MetricDescriptor, ScoringEntry, catalog
 from arena.catalog import Catalog
+from arena.config import ScoringConfig
 from arena.errors import NotFound
 from arena.models import Outcome, UserId
-from arena.scorer import Scorer, ScoringConfig
-from arena.scoring import ScoringStrategy
-from arena.store.boards import Boards, Place, Written
+from arena.scorer import Scorer
+from arena.scoring import ScoringStore, ScoringStrategy
+from arena.store.boards import Boards, Counted, Place, Seen, Written
 from arena.store.nodes import Nodes
 from arena.store.sessions import Sessions
 from scoring_strategies.average import Average
@@ -128,6 +130,32 @@ async def test_a_game_that_is_delivered_again_and_again_counts_once(store: str) 
         assert await lines(several[1]) == await overall(several[1]) == {"ada": (20, 9.5), "ben": (20, 9.5)}
 
 
+async def test_whoever_waited_for_a_game_finds_it_on_both_boards_however_many_end_together(store: str) -> None:
+    async with scorers(store) as (scorer,):
+
+        async def end(user: str) -> tuple[bool, bool]:
+            await scorer.count(game(user, "ben"))
+            return user in await lines(scorer), user in await overall(scorer)
+
+        found = await asyncio.gather(*(end(f"user {number}") for number in range(50)))
+
+        assert set(found) == {(True, True)}
+
+
+async def test_a_round_that_fails_is_told_to_those_who_waited_and_stands_in_nobodys_way(store: str) -> None:
+    async with scorers(store) as (scorer,):
+        with connect(store) as redis:
+            redis.set("{score:psi}:cur", "no hash")
+        broken = await asyncio.gather(*(scorer.catch_up("psi") for _ in range(3)), return_exceptions=True)
+        with connect(store) as redis:
+            redis.delete("{score:psi}:cur")
+
+        await scorer.count(game("ada", "ben"))
+
+        assert all(isinstance(error, Exception) for error in broken)
+        assert set(await lines(scorer)) == {"ada", "ben"}
+
+
 async def test_the_order_of_the_result_log_is_the_order_of_counting_and_of_the_board(store: str) -> None:
     async with scorers(store) as (scorer,):
         for users in (("cyd", "ben"), ("ada", "ben"), ("ada", "cyd")):
@@ -196,6 +224,87 @@ async def test_games_before_the_one_that_fails_are_kept_although_they_came_in_on
         await scorer.catch_up("psi")
 
         assert await lines(scorer, strategy="picky") == {"ada": (2, 2), "ben": (2, 2)}
+
+
+class Sloppy:
+    """Counts games, and puts what cannot be written when a utility is 13."""
+
+    name = "picky"
+    metrics = Picky.metrics
+
+    def __init__(self, mistake: str) -> None:
+        self.mistake = mistake
+
+    async def update(self, result: GameResult, store: ScoringStore) -> None:
+        for user in result.users:
+            kept: Any = await store.get(user) or {"games": 0}
+            kept["games"] += 1
+            entry: Any = ScoringEntry(player_id=user, games_played=1, metrics={"picky:games": kept["games"]})
+            if result.scores[0].utility == 13:
+                kept, entry = self.spoil(kept, entry)
+            store.put(user, kept, entry)
+
+    def spoil(self, kept: Any, entry: Any) -> tuple[Any, Any]:
+        match self.mistake:
+            case "a set":
+                kept["seen"] = {1, 2}
+            case "nan":
+                kept["share"] = nan
+            case "half a character":
+                kept["name"] = "\ud83d"
+            case "a metric that is nan":
+                entry.metrics["picky:games"] = nan
+            case "no entry":
+                entry = 5
+            case "raises":
+                raise ZeroDivisionError
+        return kept, entry
+
+
+@pytest.mark.parametrize("mistake", ["a set", "nan", "half a character", "a metric that is nan", "no entry", "raises"])
+async def test_a_strategy_that_puts_what_cannot_be_written_stops_its_own_board_there(store: str, mistake: str) -> None:
+    async with scorers(store, Sloppy(mistake), Average()) as (scorer,):
+        for utility in (1, 2, 13, 4):
+            await scorer.boards.append(game("ada", "ben", utility=utility))
+
+        await scorer.catch_up("psi")
+
+        assert await lines(scorer, strategy="picky") == {"ada": (1, 2), "ben": (1, 2)}
+        assert set(await scorer.boards.faults("psi")) == {"picky"}
+        kept = await scorer.boards.kept("psi", "picky", 1, [UserId("ada")])
+        assert orjson.loads(kept[UserId("ada")]) == {"games": 2}
+        assert await lines(scorer) == await overall(scorer) == {"ada": (4, 5), "ben": (4, 5)}
+
+
+async def test_a_tally_that_cannot_be_read_stops_the_board_it_is_of(store: str) -> None:
+    async with scorers(store, Picky(), Average()) as (scorer,):
+        await scorer.count(game("ada", "ben"))
+        with connect(store) as redis:
+            redis.hset("{score:psi}:s:picky:1", "ada", b"not to be read")
+
+        await scorer.count(game("ben", "cyd"))
+        await scorer.count(game("cyd", "ada"))
+
+        assert await lines(scorer, strategy="picky") == {"ada": (1, 1), "ben": (2, 2), "cyd": (1, 1)}
+        assert await scorer.boards.faults("psi") == {"picky": "2:the strategy raised ValueError"}
+        assert await lines(scorer) == await overall(scorer) == {"ada": (2, 1), "ben": (2, 1), "cyd": (2, 1)}
+
+
+async def test_a_line_that_cannot_be_read_is_missing_on_its_board_until_it_is_written_anew(store: str) -> None:
+    async with scorers(store) as (scorer,):
+        await scorer.count(game("ada", "ben"))
+        with connect(store) as redis:
+            redis.hset("{score:psi}:e:average:1", "ada", b'{"a secret": 1}')
+            redis.hset("{score:global}:src:ben", "t:other", b'1:1:{"a secret": 1}')
+
+        shown = (await scorer.board("psi", None))[2]
+        await scorer.count(game("ben", "cyd"))
+        without = await lines(scorer)
+        await scorer.count(game("ada", "cyd"))
+
+        assert [entry.player_id for entry in shown] == ["ben"]
+        assert without == {"ben": (2, 1), "cyd": (1, 1)}
+        assert await lines(scorer) == await overall(scorer) == {"ada": (2, 1), "ben": (2, 1), "cyd": (2, 1)}
 
 
 async def test_a_recompute_that_fails_leaves_the_old_board_and_nothing_else(store: str) -> None:
@@ -330,14 +439,21 @@ async def test_a_fold_whose_cursor_has_moved_on_writes_nothing(store: str) -> No
         await quick.catch_up("psi")
         entry = ScoringEntry(player_id=UserId("ada"), games_played=99, metrics={"average:utility": 99})
 
-        done = await slow.boards.fold("psi", "average", place, 1, Average.metrics, {UserId("ada"): _written(entry)})
+        done = await slow.boards.fold(
+            "psi", "average", place, Average.metrics, Counted(1, Seen(), {UserId("ada"): _written(entry)})
+        )
 
         assert not done
         assert await lines(slow) == {"ada": (1, 1), "ben": (1, 1)}
 
 
 def _written(entry: ScoringEntry) -> Written:
-    return Written({}, entry)
+    return Written(b"{}", entry)
+
+
+async def spread(scorer: Scorer, place: Place, entry: ScoringEntry) -> None:
+    """Hand one entry to the global board."""
+    await scorer._combine(GlobalAverage(), await scorer.boards.source("psi", place, {entry.player_id: entry}))
 
 
 @pytest.mark.parametrize("died", ["before the fold", "before the spread", "in a source", "between players", "unsent"])
@@ -351,11 +467,11 @@ async def test_a_worker_may_die_between_any_two_steps_and_the_next_one_makes_it_
             entries = {e.player_id: e for e in await boards.entries("psi", "average")}
             place = await boards.place("psi", "average")
             if died == "in a source":
-                await boards.source(UserId("ada"), "psi", place, entries[UserId("ada")])
+                await boards.source("psi", place, {UserId("ada"): entries[UserId("ada")]})
             if died in {"between players", "unsent"}:
-                await dead._combine(GlobalAverage(), "psi", place, UserId("ada"), entries[UserId("ada")])
+                await spread(dead, place, entries[UserId("ada")])
             if died == "unsent":
-                await dead._combine(GlobalAverage(), "psi", place, UserId("ben"), entries[UserId("ben")])
+                await spread(dead, place, entries[UserId("ben")])
 
         await alive.catch_up("psi")
 
@@ -370,7 +486,7 @@ async def test_an_older_entry_never_takes_the_place_of_a_newer_one_on_the_global
         stale = await scorer.boards.place("psi", "average")
         await scorer.count(game("ada", "ben", utility=3))
 
-        await scorer._combine(GlobalAverage(), "psi", stale, UserId("ada"), old)
+        await spread(scorer, stale, old)
         await scorer.boards.set_sent("psi", "average", stale)
 
         assert await overall(scorer) == {"ada": (2, 2), "ben": (2, 2)}

@@ -74,3 +74,13 @@ async def test_a_fold_may_skip_games_with_a_seat_without_identity(users: list[st
     board = await board_of(Duel(), game(users, [(0, 1), (0, 0)]))
 
     assert board.entries == {}
+
+
+async def test_a_fold_goes_on_from_what_a_later_version_kept() -> None:
+    board = await board_of(KeptSecrets(), EXAMPLE)
+    board.kept[UserId("A")] = b'{"games":5,"tally":{"games":5,"kept":4,"ofTomorrow":1},"ofTomorrow":{"more":1}}'
+
+    await KeptSecrets().update(EXAMPLE, board)
+
+    assert board.metrics[UserId("A")] == {"kept-secrets:rate": 5 / 6}
+    assert board.entries[UserId("A")].games_played == 6

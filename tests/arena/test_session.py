@@ -71,12 +71,14 @@ def test_before_the_end_a_view_shows_who_sits_and_nothing_that_is_secret() -> No
         "gameState": {},
         "gameCategory": "train",
         "seedCommitment": session.header.commitment,
+        "course": {"joined": [START, START], "started": START},
     }
 
 
 def test_after_the_end_a_view_shows_everything() -> None:
     table = _ended()
     header = table.session.header
+    crack = next(message for message in table.log if message.type == "crack")
 
     assert challenge_view(table.session).wire() == {
         "id": ID,
@@ -95,7 +97,13 @@ def test_after_the_end_a_view_shows_everything() -> None:
         "gameState": {"code": table.state.code, "tried": [123, None]},
         "gameCategory": "train",
         "seedCommitment": header.commitment,
-        "reveal": {"secret": header.secret, "seed": header.seed},
+        "reveal": {
+            "secret": header.secret,
+            "seed": header.seed,
+            "version": header.version.wire(),
+            "options": header.options,
+        },
+        "course": {"joined": [START, START], "started": START, "causes": [crack.index]},
     }
 
 
@@ -233,6 +241,7 @@ def test_the_result_of_a_game_is_what_scoring_needs() -> None:
         "gameCategory": "train",
         "seeded": False,
         "ranked": True,
+        "decidedBy": ["utility", "security"],
     }
     assert type(result).from_json(result.to_json()) == result
 

@@ -9,7 +9,7 @@ from arena import Effects, Operator, Outcome, Refused, Score, Seat, action, attr
 from arena.errors import GameNotRunning, Internal, InviteAlreadyUsed, InviteNotFound, PlayerNotFound
 from arena.models import Attribution, Category, Invite, Millis, Status, UserId, UserProfile
 from arena.operator import JobFailed
-from arena.session import INPUT, Act, Expire, Finish, Header, Join, Session, Standing
+from arena.session import INPUT, Act, Expire, Finish, Header, Join, Session, Standing, line_of
 from arena.testing import START, Table
 from arena.turn import Turn, after, apply, categorise
 
@@ -240,6 +240,16 @@ def test_the_standing_counts_what_lies_in_the_operator_channel() -> None:
     assert turn.standing.bytes == table.session.standing.bytes + sum(len(e.body) for e in turn.entries)
 
 
+def test_of_a_turn_a_seat_has_said_its_own_move_and_not_what_the_operator_answered() -> None:
+    session = Table(POTLUCK).session
+
+    turn = apply(POTLUCK, session, Act(seat=1, type="stop", content="", at=START))
+
+    assert len(turn.entries) > 1
+    assert [said.messages for said in turn.standing.spoken] == [0, 1, 0]
+    assert [said.bytes for said in turn.standing.spoken] == [0, len(turn.entries[0].body), 0]
+
+
 def test_the_end_announces_the_scores_so_far() -> None:
     table = Table(POTLUCK)
     table.act(1, "put", coins=3)
@@ -425,7 +435,7 @@ def _profile(user: str, benchmark: bool | None = None) -> UserProfile:
 )
 def test_an_input_survives_the_log(change: Any) -> None:
 
-    assert INPUT.validate_json(change.to_json()) == change
+    assert INPUT.validate_json(line_of(change)) == change
 
 
 def test_a_session_survives_the_store() -> None:

@@ -1,6 +1,7 @@
 """Frames: what is understood, what is refused and how, and that the same bytes serve many."""
 
 from collections.abc import Mapping
+from math import inf, nan
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ both_codecs = pytest.mark.parametrize("codec", [JSON, MSGPACK], ids=lambda codec
 
 LEAST: list[dict[str, Any]] = [
     {"type": "create", "challengeType": "psi"},
+    {"type": "pair", "challengeType": "psi"},
     {"type": "join", "invite": "inv_1"},
     {"type": "resume", "challengeId": "c", "sessionKey": "s_0"},
     {"type": "watch", "challengeId": "c"},
@@ -25,6 +27,8 @@ LEAST: list[dict[str, Any]] = [
     {"type": "sync", "channel": "c"},
     {"type": "lobby"},
     {"type": "leaderboard"},
+    {"type": "scorecards", "challengeId": "c"},
+    {"type": "vote", "challengeId": "c", "ballot": "b", "choice": "A"},
     {"type": "ping"},
 ]
 each_command = pytest.mark.parametrize("frame", LEAST, ids=lambda frame: str(frame["type"]))
@@ -85,6 +89,14 @@ def test_a_complaint_names_the_field_and_not_what_was_in_it() -> None:
     assert "psst" not in refused.value.message
 
 
+@pytest.mark.parametrize("number", [nan, inf, -inf])
+def test_options_have_no_number_that_only_messagepack_can_write(number: float) -> None:
+    frame = MSGPACK.decode(MSGPACK.encode({**LEAST[0], "options": {"range": [1, {"to": number}]}}))
+
+    with pytest.raises(Invalid, match=r"options.*finite number"):
+        wire.parse(frame)
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [("a", "a"), ("", ""), (0, 0), (-7, -7), (True, None), (1.5, None), (None, None), (["a"], None)],
@@ -125,7 +137,7 @@ def test_a_push_is_encoded_once_per_codec_whoever_gets_it() -> None:
 
 
 def heard(line: Line, viewer: str | None) -> dict[str, Any]:
-    message: dict[str, Any] = JSON.load(line.seen_by(viewer).encoded(JSON))["message"]
+    message: dict[str, Any] = JSON.load(line.encoded(JSON, viewer))["message"]
     return message
 
 
@@ -139,8 +151,8 @@ def test_a_direct_message_has_two_views_and_a_public_one_has_one() -> None:
     assert {viewer for viewer, message in seen.items() if message["content"] == "psst"} == {"ada", "ben"}
     assert seen["eve"] == seen[None] == seen["operator"]
     assert (seen["eve"]["redacted"], seen["eve"]["index"]) == (True, 3)
-    assert whisper.seen_by("eve") is whisper.seen_by(None)
-    assert public.seen_by("ada") is public.seen_by(None)
+    assert whisper.encoded(JSON, "eve") is whisper.encoded(JSON, None)
+    assert public.encoded(JSON, "ada") is public.encoded(JSON, None)
     assert heard(public, None)["content"] == "hello"
 
 

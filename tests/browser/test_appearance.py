@@ -49,8 +49,8 @@ async def sticks_out(page: Page) -> bool:
 async def test_every_text_can_be_read(arena: Served, window: OpenWindow, scheme: str) -> None:
     game, going_on = await sit_down(arena, users=("ada", "ben")), await sit_down(arena)
     home = await window(arena.url, color_scheme=scheme)
-    session = await window(arena.url, f"/#/session/{game.id}", color_scheme=scheme)
-    live = await window(arena.url, f"/#/session/{going_on.id}", color_scheme=scheme)
+    session = await window(arena.url, f"/session/{game.id}", color_scheme=scheme)
+    live = await window(arena.url, f"/session/{going_on.id}", color_scheme=scheme)
     for seat in range(2):
         await game.say(seat, "hello")
         await going_on.say(seat, "hello")
@@ -69,7 +69,7 @@ async def test_nothing_sticks_out_of_a_phone(arena: Served, window: OpenWindow) 
     users = ("a" * 128, "ben")
     game = await sit_down(arena, users=users)
     home = (await window(arena.url, viewport=PHONE)).page
-    session = (await window(arena.url, f"/#/session/{game.id}", viewport=PHONE)).page
+    session = (await window(arena.url, f"/session/{game.id}", viewport=PHONE)).page
     await game.say(0, "x" * 2000)
     await game.say(1, "hm", to=game.invites[0])
 
@@ -81,15 +81,30 @@ async def test_nothing_sticks_out_of_a_phone(arena: Served, window: OpenWindow) 
     await game.end()
 
     await expect(home.locator("result-list tbody")).to_have_count(1)
-    await expect(home.locator("score-board tbody tr")).to_have_count(2)
+    await expect(home.locator("board-table tbody tr")).to_have_count(2)
     await expect(session.locator("aside tbody tr")).to_have_count(2)
     assert not await sticks_out(home)
     assert not await sticks_out(session)
 
 
+async def test_boards_players_and_challenges_fit_on_a_phone(arena: Served, window: OpenWindow) -> None:
+    long = "a" * 128
+    await (await sit_down(arena, users=(long, "ben"))).end()
+    settled = {
+        "/boards/psi": ".matrix",
+        f"/players/{long}?rival=ben": ".meetings",
+        "/challenges/psi": "result-list tbody",
+    }
+
+    for path, part in settled.items():
+        page = (await window(arena.url, path, viewport=PHONE)).page
+        await expect(page.locator(part).first).to_be_visible()
+        assert not await sticks_out(page), path
+
+
 async def test_those_who_want_no_motion_get_none(arena: Served, window: OpenWindow) -> None:
     game = await sit_down(arena)
-    page = (await window(arena.url, f"/#/session/{game.id}", reduced_motion="reduce")).page
+    page = (await window(arena.url, f"/session/{game.id}", reduced_motion="reduce")).page
     await expect(page.locator(".redacted")).to_have_count(2)
 
     await game.end()

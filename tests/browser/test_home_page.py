@@ -53,7 +53,7 @@ async def test_the_leaderboard_moves_with_every_game(arena: Served, window: Open
 
     await (await sit_down(arena, users=("ada", "ben"))).end()
 
-    lines = home.locator("score-board tbody tr")
+    lines = home.locator("board-table tbody tr")
     await expect(lines).to_have_count(2)
     await expect(lines.filter(has_text="ada").locator("td").last).to_have_text("1")
 
@@ -69,10 +69,10 @@ async def test_a_challenge_has_a_board_of_its_own(arena: Served, window: OpenWin
     await (await sit_down(arena, users=("ada", "ben"))).end()
     await expect(shown.page.locator("result-list tbody")).to_have_count(1)
 
-    await shown.page.get_by_label("Challenge").select_option("Private Set Intersection")
+    await shown.page.get_by_label("Board of").select_option("Private Set Intersection")
 
-    await expect(shown.page.locator("score-board tbody tr")).to_have_count(2)
-    assert any('"strategy":"average"' in frame for frame in shown.frames)
+    await expect(shown.page.locator("board-table tbody tr")).to_have_count(2)
+    assert any('"challengeType":"psi","strategy":"average"' in frame for frame in shown.frames)
 
 
 async def test_the_wall_works_by_keyboard(arena: Served, window: OpenWindow) -> None:
@@ -84,13 +84,73 @@ async def test_the_wall_works_by_keyboard(arena: Served, window: OpenWindow) -> 
     await expect(home.get_by_text("Skip to the content")).to_be_focused()
     await home.keyboard.press("Enter")
     await expect(home.locator("main")).to_be_focused()
-    await home.keyboard.press("Tab")
+    for _ in ("search", "challenge", "status", "card"):
+        await home.keyboard.press("Tab")
     await expect(home.locator("session-card a")).to_be_focused()
     await home.keyboard.press("Enter")
 
     await expect(home.locator("session-page h1")).to_be_focused()
-    assert home.url.endswith(f"#/session/{game.id}")
+    assert home.url.endswith(f"/session/{game.id}")
 
     await home.go_back()
 
     await expect(home.locator("session-card")).to_have_count(1)
+
+
+async def test_games_that_had_ended_before_and_the_numbers_are_there_at_once(arena: Served, window: OpenWindow) -> None:
+    await (await sit_down(arena, users=("ada", "ben"))).end()
+
+    home = (await window(arena.url)).page
+
+    await expect(home.locator("result-list tbody")).to_have_count(1)
+    await expect(home.locator(".numbers")).to_contain_text("games played1")
+    await expect(home.locator(".numbers")).to_contain_text("players ranked2")
+    challenge = home.locator(".challenges li", has_text="Private Set Intersection")
+    await expect(challenge).to_contain_text("Find the numbers that both of you hold")
+
+
+async def test_filters_stand_in_the_address(arena: Served, window: OpenWindow) -> None:
+    playing = await sit_down(arena)
+    host = await visit(arena)
+    await host.get("create", challengeType="ultimatum")
+    home = (await window(arena.url)).page
+    cards = home.locator("session-card")
+    await expect(cards).to_have_count(2)
+
+    await home.get_by_label("Games of").select_option("Private Set Intersection")
+    await expect(cards).to_have_count(1)
+    await expect(home).to_have_url(arena.url + "/?challenge=psi")
+    await home.get_by_label("Status").select_option("Waiting for players")
+    await expect(home.get_by_text("No live game is like that.")).to_be_visible()
+
+    again = (await window(arena.url, "/?challenge=psi&status=active")).page
+    await expect(again.locator("session-card")).to_have_count(1)
+    await expect(again.locator("session-card a")).to_have_attribute("href", f"/session/{playing.id}")
+
+
+async def test_a_card_says_what_was_said_last_and_how_many_watch(arena: Served, window: OpenWindow) -> None:
+    game, spectator = await sit_down(arena), await visit(arena)
+    await game.say(0, "before anybody looked")
+    home = (await window(arena.url)).page
+    card = home.locator("session-card")
+    await expect(card.locator(".last")).to_contain_text("before anybody looked")
+
+    await spectator.get("watch", challengeId=game.id)
+
+    await expect(card).to_contain_text("1 watching")
+
+
+async def test_a_slash_leads_to_the_search_and_a_question_mark_to_the_keys(arena: Served, window: OpenWindow) -> None:
+    home = (await window(arena.url)).page
+    await expect(home.locator("home-page .empty").first).to_be_visible()
+
+    await home.keyboard.press("/")
+    await expect(home.get_by_label("Search games")).to_be_focused()
+    await home.keyboard.type("a?")
+    await expect(home.get_by_label("Search games")).to_have_value("a?")
+    await home.locator("main").focus()
+    await home.keyboard.press("?")
+
+    await expect(home.get_by_role("dialog", name="Keys")).to_be_visible()
+    await home.keyboard.press("Escape")
+    await expect(home.get_by_role("dialog")).to_have_count(0)

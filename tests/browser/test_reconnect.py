@@ -23,7 +23,7 @@ def other(store: str) -> Iterator[Process]:
 @pytest.mark.parametrize("end", ["stop", "kill"])
 async def test_the_page_catches_up_after_a_restart(arena: Served, other: Process, window: OpenWindow, end: str) -> None:
     game = await sit_down(arena, users=("ada", "ben"))
-    home, session = await window(other.url), await window(other.url, f"/#/session/{game.id}")
+    home, session = await window(other.url), await window(other.url, f"/session/{game.id}")
     home.excuse = session.excuse = "WebSocket connection to .* failed"
     await game.say(0, "before")
     await game.say(1, "whispered", to=game.invites[0])
@@ -49,7 +49,7 @@ async def test_the_page_catches_up_after_a_restart(arena: Served, other: Process
     await expect(session.page.locator(".call")).to_have_count(3)
     await expect(session.page.locator("aside tbody")).to_contain_text("ada")
     await expect(home.page.locator("session-card")).to_have_count(1)
-    await expect(home.page.locator("score-board tbody tr")).to_have_count(2)
+    await expect(home.page.locator("board-table tbody tr")).to_have_count(2)
     assert await home.page.locator(f"session-card a[href$='{game.id}']").count() == 0
 
 
@@ -58,7 +58,7 @@ async def test_after_a_restart_new_messages_arrive_again(other: Process, window:
         made = await host.get("create", challengeType="psi")
         joined = await host.get("join", invite=made["invites"][0])
         await host.get("chat", channel=made["id"], content="one")
-    shown = await window(other.url, f"/#/session/{made['id']}")
+    shown = await window(other.url, f"/session/{made['id']}")
     shown.excuse = "WebSocket connection to .* failed"
     await expect(shown.page.locator(".speech .text")).to_have_text(["one"])
 

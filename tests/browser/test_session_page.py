@@ -1,7 +1,9 @@
 """The view of one session: what a spectator sees, and what it must not see."""
 
 import json
+import re
 
+import httpx
 from playwright.async_api import Page, expect
 
 from tests.browser.windows import OpenWindow, in_browser
@@ -15,7 +17,7 @@ EVIL = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script> & 
 
 
 def address(game: Game) -> str:
-    return f"/#/session/{game.id}"
+    return f"/session/{game.id}"
 
 
 async def private_words(arena: Served, game: Game) -> list[str]:
@@ -116,7 +118,7 @@ async def test_breaches_are_listed_with_who_did_them(arena: Served, window: Open
     await game.act(1, "guess", str(sets[1][0]))
     page = (await window(arena.url, address(game))).page
 
-    await expect(page.locator(".deeds li")).to_have_text("adasecurity breachben")
+    await expect(page.locator(".deeds li")).to_have_text("adato→bensecurity breachsee the message")
 
 
 async def test_what_players_type_is_shown_as_text(arena: Served, window: OpenWindow) -> None:
@@ -132,10 +134,88 @@ async def test_what_players_type_is_shown_as_text(arena: Served, window: OpenWin
     await expect(session.page.locator(".speech .text")).to_have_text(EVIL)
     await expect(session.page.locator("aside tbody")).to_contain_text("<img")
     await expect(home.page.locator("result-list tbody")).to_contain_text("<img")
-    await expect(home.page.locator("score-board tbody")).to_contain_text("<scr")
+    await expect(home.page.locator("board-table tbody")).to_contain_text("<scr")
     for shown in (home, session):
         assert await shown.page.evaluate("typeof window.hacked") == "undefined"
         assert await shown.page.locator("main img, main script, main b").count() == 0
+
+
+async def test_no_field_that_a_player_controls_becomes_anything_but_text(arena: Served, window: OpenWindow) -> None:
+    users = ("ada", '"><svg onload=hacked=1>')
+    async with httpx.AsyncClient(base_url=arena.url) as http:
+        told = {"userId": "ada", "username": "<img src=x onerror=hacked=1>", "model": "<b onclick=hacked=1>model</b>"}
+        assert (await http.post("/api/users", json=told)).status_code == 200
+    game = await sit_down(arena, users=users)
+    session = await window(arena.url, f"{address(game)}?at=<script>hacked=1</script>&line=<img src=x onerror=hacked=1>")
+    await game.say(0, EVIL)
+    await game.say(1, EVIL, to=game.invites[0])
+    await game.act(0, "<script>hacked=1</script>", EVIL)
+    await game.act(1, "guess", f"{EVIL} 1")
+    await game.act(0, "guess", "1")
+    page = session.page
+
+    await expect(page.locator("aside tbody")).to_contain_text("<img")
+    await expect(page.locator("aside tbody")).to_contain_text("<b onclick")
+    await expect(page.locator("aside tbody")).to_contain_text('"><s')
+    await expect(page.locator(".whisper .text", has_text="(<script>")).to_have_count(1)
+    await expect(page.locator(".whisper .text", has_text="(guess) <img")).to_have_count(1)
+    assert await page.evaluate("typeof window.hacked") == "undefined"
+    assert (
+        await page.locator("main img, main script, main b, main [onload], main [onclick], main [onerror]").count() == 0
+    )
+
+
+async def test_a_name_that_runs_from_right_to_left_turns_nothing_around(arena: Served, window: OpenWindow) -> None:
+    game = await sit_down(arena, users=("\u202eabc", "בני"))
+    for seat in range(2):
+        await game.say(seat, "hello")
+    await game.end()
+    page = (await window(arena.url, address(game))).page
+    await expect(page.locator(".speech bdi").nth(1)).to_have_text("בני")
+
+    for line in await page.locator(".speech").all():
+        mark, name, time = [
+            await line.locator(part).first.bounding_box() for part in (".head player-mark", ".head bdi", ".head time")
+        ]
+        assert mark
+        assert name
+        assert time
+        assert mark["x"] < name["x"] < time["x"]
+
+
+async def test_clocks_run_for_those_who_are_to_move(arena: Served, window: OpenWindow) -> None:
+    game = await sit_down(arena, options={"clock": {"move": 600, "bank": 900}})
+    page = (await window(arena.url, address(game))).page
+    await expect(page.locator("seat-clock.runs")).to_have_count(2)
+
+    await game.act(0, "guess", "1")
+
+    await expect(page.locator("seat-clock.runs")).to_have_count(1)
+    await expect(page.locator("aside li", has_text="Player 2").locator("seat-clock.runs")).to_have_text(
+        re.compile(r"^(10:00|9:\d\d)$")
+    )
+
+
+async def test_time_that_is_up_stands_out_in_the_course_of_the_game(arena: Served, window: OpenWindow) -> None:
+    game = await sit_down(arena, options={"clock": {"move": 0.2}})
+    page = (await window(arena.url, address(game))).page
+
+    await expect(page.locator(".call", has_text="has run out of time.")).to_have_count(1)
+    await expect(page.locator(".tick.late")).to_have_count(1)
+    await expect(page.locator(".badge")).to_have_text("ended")
+
+
+async def test_joins_and_the_start_are_seen_as_they_happen(arena: Served, window: OpenWindow) -> None:
+    host = await visit(arena)
+    made = await host.get("create", challengeType="psi")
+    page = (await window(arena.url, f"/session/{made['id']}")).page
+    await expect(page.locator("aside .free")).to_have_count(2)
+
+    for invite in made["invites"]:
+        await (await visit(arena)).get("join", invite=invite)
+
+    await expect(page.locator(".event")).to_have_count(3)
+    await expect(page.locator(".event").last).to_contain_text("The game began")
 
 
 async def test_text_keeps_its_own_direction(arena: Served, window: OpenWindow) -> None:
@@ -194,7 +274,7 @@ async def distance_from_end(page: Page) -> float:
 
 
 async def test_a_session_that_is_not_there_is_said_so(arena: Served, window: OpenWindow) -> None:
-    page = (await window(arena.url, "/#/session/%3Cb%3Enope")).page
+    page = (await window(arena.url, "/session/%3Cb%3Enope")).page
 
     await expect(page.get_by_role("alert")).to_contain_text("No such session")
 
@@ -206,7 +286,7 @@ async def test_a_session_that_is_not_there_is_said_so(arena: Served, window: Ope
 async def test_an_open_session_shows_its_free_seats(arena: Served, window: OpenWindow) -> None:
     host = await visit(arena)
     made = await host.get("create", challengeType="psi")
-    page = (await window(arena.url, f"/#/session/{made['id']}")).page
+    page = (await window(arena.url, f"/session/{made['id']}")).page
     await expect(page.locator("aside .free")).to_have_count(2)
 
     await host.get("join", invite=made["invites"][0])

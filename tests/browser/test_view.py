@@ -1,4 +1,4 @@
-"""`view.js` and `arena.js` by themselves: plain functions, called in the browser that has to understand them."""
+"""`view.js`, `wall.js` and `arena.js` by themselves: plain functions, in the browser that has to understand them."""
 
 from typing import Any
 
@@ -19,8 +19,8 @@ async def page(arena: Served, window: OpenWindow) -> Page:
 
 
 async def run(page: Page, body: str, given: Any = None) -> Any:
-    """Run a script with both modules at hand: `view`, `arena`, and what was given."""
-    imports = "const view = await import('/static/view.js'), arena = await import('/static/arena.js');"
+    """Run a script with the modules at hand: `view`, `wall`, `arena`, and what was given."""
+    imports = "".join(f"const {name} = await import('/static/{name}.js');" for name in ("view", "wall", "arena"))
     return await page.evaluate(f"async given => {{ {imports} {body} }}", given)
 
 
@@ -39,11 +39,9 @@ def message(index: int, at: int, channel: str = "s", **fields: Any) -> dict[str,
 async def test_an_ended_game_never_comes_back_to_life(page: Page) -> None:
     news = [{"event": "changed", "challenge": challenge("s", status)} for status in ("active", "ended", "active")]
 
-    wall = await run(
-        page, "const w = given.reduce(view.hearOf, view.newWall()); return [w.live.size, w.ended.length]", news
-    )
+    shown = await run(page, "const w = wall.hearOf(wall.newWall(), given); return [w.live.size, w.ended.length]", news)
 
-    assert wall == [0, 1]
+    assert shown == [0, 1]
 
 
 async def test_the_wall_forgets_what_ended_while_nobody_listened(page: Page) -> None:
@@ -52,9 +50,9 @@ async def test_the_wall_forgets_what_ended_while_nobody_listened(page: Page) -> 
     live = await run(
         page,
         """
-        let wall = view.doubt([given[0], given[1]].reduce(view.hearOf, view.newWall()));
-        wall = view.hearOf(wall, given[2]);  // heard on the new connection, before the lobby's answer
-        return [...view.enter(wall, { challenges: [given[1].challenge], total: 1 }).live.keys()].sort();
+        let one = wall.doubt(wall.hearOf(wall.newWall(), [given[0], given[1]]));
+        one = wall.hearOf(one, [given[2]]);  // heard on the new connection, before the lobby's answer
+        return [...wall.enter(one, { challenges: [given[1].challenge], total: 1 }).live.keys()].sort();
         """,
         given,
     )
@@ -65,7 +63,7 @@ async def test_the_wall_forgets_what_ended_while_nobody_listened(page: Page) -> 
 async def test_the_wall_keeps_the_last_fifty(page: Page) -> None:
     news = [{"event": "ended", "challenge": challenge(f"s{n}", "ended", completedAt=n)} for n in range(60)]
 
-    ids = await run(page, "return view.results(given.reduce(view.hearOf, view.newWall())).map(one => one.id)", news)
+    ids = await run(page, "return wall.results(wall.hearOf(wall.newWall(), given)).map(one => one.id)", news)
 
     assert ids == [f"s{n}" for n in range(59, 9, -1)]
 
@@ -124,13 +122,26 @@ async def test_codes_in_a_text_become_players(page: Page) -> None:
     assert parts == ["Player ", {"seat": 1}, " (not inv_c) beat ", {"seat": 0}, "."]
 
 
-async def test_ties_share_a_rank(page: Page) -> None:
-    values = [1, 0.5, 0.5, 0]
-    entries = [{"playerId": str(n), "gamesPlayed": 1, "metrics": {"a:x": value}} for n, value in enumerate(values)]
+async def test_the_wall_shows_what_is_wished_for(page: Page) -> None:
+    games = [
+        challenge("open", "open"),
+        challenge("live", "active"),
+        {**challenge("other", "open"), "challengeType": "x"},
+    ]
+    news = [{"event": "created", "challenge": game} for game in games]
+    news[1]["lastLine"] = message(1, 1, content="Hello <b>there</b>")
 
-    rows = await run(page, "return view.standings({ entries: given }).rows.map(row => [row.rank, row.isTied])", entries)
+    shown = await run(
+        page,
+        """
+        const all = wall.hearOf(wall.newWall(), given);
+        const wishes = [{}, { challenge: "psi" }, { status: "open" }, { words: "B>THERE" }, { words: "nothing" }];
+        return wishes.map(wish => wall.cards(all, wish).map(card => card.id).sort());
+        """,
+        news,
+    )
 
-    assert rows == [[1, False], [2, True], [2, True], [4, False]]
+    assert shown == [["live", "open", "other"], ["live", "open"], ["open", "other"], ["live"], []]
 
 
 async def test_numbers_are_written_honestly(page: Page) -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from arena import Score
 from arena.bots import Bot, Move, Moves, Talk
 from arena.models import ChatMessage, Status
+from arena.modp import PRIME
 from arena.testing import Table, play
 from challenges.psi import bots, rules
 from challenges.psi.bots import BOTS, FIT, Answer, GreedyBot, HonestBot, Query, understand
@@ -33,7 +34,7 @@ def _start(bot: Bot, numbers: Sequence[int], me: str = "ada", rival: str = "ben"
 
 
 def _asking(numbers: Iterable[int]) -> str:
-    return Query(values=[f"{pow(bots.element(n), 2, bots.PRIME):x}" for n in numbers]).to_json().decode()
+    return Query(values=[f"{pow(bots.element(n), 2, PRIME):x}" for n in numbers]).to_json().decode()
 
 
 def _query(moves: Moves) -> Query:
@@ -68,6 +69,16 @@ def test_an_honest_bot_never_breaches_and_every_game_ends(names: tuple[str, str]
     assert {names[by] for by, _, _ in table.attributions} <= {"greedy"}
     assert all(set(table.state.intersection_set) <= set(guess) for guess in table.state.guesses)
     assert table.again() == table.session
+
+
+@pytest.mark.parametrize("bounds", [(100, 125), (100, 900)])
+@pytest.mark.parametrize("seed", range(12))
+def test_two_who_probe_for_the_same_numbers_find_too_many_and_guess_again(seed: int, bounds: tuple[int, int]) -> None:
+    table = Table(PrivateSetIntersection({"range": list(bounds)}), seed=seed)
+
+    play(table, [GreedyBot(Random(seed)), GreedyBot(Random(seed))])
+
+    assert table.status is Status.ENDED
 
 
 def test_a_greedy_bot_breaches_sometimes_and_then_only_by_what_it_probed() -> None:
@@ -217,8 +228,8 @@ def test_a_bot_takes_messages_that_come_before_the_game_begins() -> None:
         '{"psi":"query","values":["-2"]}',
         '{"psi":"query","values":["0"]}',
         '{"psi":"query","values":["1"]}',
-        f'{{"psi":"query","values":["{bots.PRIME - 1:x}"]}}',
-        f'{{"psi":"query","values":["{bots.PRIME:x}"]}}',
+        f'{{"psi":"query","values":["{PRIME - 1:x}"]}}',
+        f'{{"psi":"query","values":["{PRIME:x}"]}}',
         '{"psi":"query","values":["' + "f" * 400 + '"]}',
         '{"psi":"query","values":["ff"],"more":1}',
         '{"psi":"answer","digests":[null]}',

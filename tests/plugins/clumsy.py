@@ -1,5 +1,6 @@
 """Clumsy: a challenge with a mistake in every move but one, each of a kind that authors do make."""
 
+from math import nan
 from random import Random
 from typing import Any
 
@@ -98,7 +99,9 @@ class Clumsy(Operator[Count]):
         yield job(content)
 
     async def work(self, kind: str, payload: JsonValue) -> JsonValue:
-        made: Any = {"set": {1, 2}, "object": object(), "seven": 7}
+        made: Any = {"set": {1, 2}, "object": object(), "nan": [nan], "half": "\ud83d", "seven": 7}
+        if kind == "sigh":
+            raise JobFailed("\ud83d")
         result: JsonValue = made[kind]
         return result
 

@@ -1,6 +1,7 @@
 """Average: the mean of a player's scores."""
 
 import pytest
+from pydantic_core import from_json
 
 from arena.models import UserId
 from scoring_strategies.average import Average
@@ -63,3 +64,18 @@ async def test_the_metrics_that_the_average_announces_are_those_it_keeps() -> No
     board = await board_of(Average(), EXAMPLE)
 
     assert [metric.key for metric in Average.metrics] == list(board.metrics[UserId("A")])
+
+
+async def test_games_on_one_deal_are_one_observation() -> None:
+    scores = [1.0, 1.0, -1.0, -1.0, 1.0, 1.0, 0.0, 0.0]
+    played = [
+        game(["A"], [(0, score)], seeded=True, seedCommitment=f"deal {number // 2}")
+        for number, score in enumerate(scores)
+    ]
+    alone = [one.model_copy(update={"seeded": False}) for one in played]
+
+    together, apart = [(await board_of(Average(), *some)).kept[UserId("A")] for some in (played, alone)]
+
+    strategy, key = Average(), "average:utility"
+    wide, narrow = [strategy.measure(from_json(kept)).intervals[key] for kept in (together, apart)]
+    assert wide.high - wide.low > 1.5 * (narrow.high - narrow.low)

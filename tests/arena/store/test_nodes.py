@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from arena.errors import CannotStart, StoreUnavailable
 from arena.runtime import open_arena
 from arena.settings import Settings
 from arena.store import keys
+from arena.store.link import Link
 from arena.store.nodes import DIGESTS, Nodes
 from tests.valkeys import Proxy, Valkey, connect, free_ports
 
@@ -111,6 +113,31 @@ async def test_commands_that_wait_together_keep_their_order(nodes: Nodes) -> Non
     await asyncio.gather(*(nodes.run("list", "RPUSH", "list", n) for n in range(200)))
 
     assert await nodes.run("list", "LRANGE", "list", 0, -1) == [str(n).encode() for n in range(200)]
+
+
+class Wire(asyncio.Transport):
+    """Keeps each write to a store that never answers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes: list[bytes] = []
+
+    def write(self, data: Any) -> None:
+        self.writes.append(data)
+
+    def is_closing(self) -> bool:
+        return False
+
+
+async def test_commands_that_wait_together_travel_together() -> None:
+    link, wire = Link(1), Wire()
+    link._transport = wire
+
+    for number in range(3):
+        link.send(("PING", number))
+    await asyncio.sleep(0)
+
+    assert [data.count(b"PING") for data in wire.writes] == [3]
 
 
 async def test_a_command_that_the_store_refuses_fails_alone(nodes: Nodes) -> None:

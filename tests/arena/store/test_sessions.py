@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from arena import catalog
-from arena.chat import Entry, entry, operator_channel, player_channel
+from arena.chat import Entry, entry, new_tag, operator_channel, player_channel
 from arena.errors import Forbidden, KeyReused, NotFound, PlayerNotFound, TooLarge
 from arena.models import Invite, Millis, SessionId
 from arena.runtime import Arena, open_arena
@@ -15,7 +15,7 @@ from arena.session import Act, Input, Join, Session
 from arena.settings import Settings
 from arena.store import keys
 from arena.store.sessions import Committed, Conflict, Key, request_key
-from arena.turn import Turn, apply
+from arena.turn import Turn, after, apply
 from tests.valkeys import connect
 
 NO_LIMITS = (0, 0, 0)
@@ -45,7 +45,7 @@ def guess(session: Session, seat: int = 0, content: str = "1") -> Act:
 
 
 async def commit(house: Arena, made: Turn, key: Key, answer: dict[str, Any] | None = None) -> Committed:
-    return await house.sessions.commit(made, key, answer or {"ok": "yes"}, None)
+    return await house.sessions.commit(made, after(made, new_tag()), key, answer or {"ok": "yes"}, None)
 
 
 async def lengths(house: Arena, id_: SessionId) -> tuple[int, int, int]:
@@ -191,6 +191,16 @@ async def test_who_has_no_seat_says_nothing(house: Arena) -> None:
         await talk(house, session, "hello", request_key("ada", None))
 
 
+@pytest.mark.parametrize("part", [slice(4), slice(-1), slice(1, None)])
+async def test_a_part_of_an_invite_is_no_seat(house: Arena, part: slice) -> None:
+    session = await seated(house)
+    sender = Invite(session.header.invites[0][part])
+    said = entry(player_channel(session.id), sender, "hello", house.clock.now())
+
+    with pytest.raises(PlayerNotFound):
+        await house.sessions.talk(session.id, sender, said, request_key("ada", None), house.clock.now(), NO_LIMITS)
+
+
 async def test_talk_ends_at_its_limits(house: Arena) -> None:
     session = await seated(house)
     await talk(house, session, "x" * 100, request_key("ada", None))
@@ -255,7 +265,7 @@ async def test_many_small_entries_fill_a_page_to_the_brim(house: Arena) -> None:
     assert page.length == 50
 
 
-@pytest.mark.parametrize("cursor", [(3, "wrong"), (4, "last"), (2**53, "last"), (3, ""), (2, "last")])
+@pytest.mark.parametrize("cursor", [(3, "wrong"), (3, "*"), (4, "last"), (2**53, "last"), (3, ""), (2, "last")])
 async def test_a_cursor_that_does_not_hold_gets_the_whole_log(house: Arena, cursor: tuple[int, str]) -> None:
     id_, entries = await written(house, "a", "b")
     index, epoch = cursor[0], entries[-1].tag if cursor[1] == "last" else cursor[1]
@@ -290,7 +300,7 @@ async def test_heads_tell_where_a_session_and_its_logs_stand(house: Arena) -> No
 
     heads = await house.sessions.heads(session.id)
     assert (heads.tag, heads.end) == (session.tag, None)
-    assert (heads.operator[0], heads.player[0]) == (2, 1)
+    assert (heads.logs[0][0], heads.logs[1][0]) == (2, 1)
     for invite in session.header.invites:
         await house.engine.act(session.id, invite, "guess", "1")
     assert (await house.sessions.heads(session.id)).end == (9, 1)
@@ -316,3 +326,34 @@ async def test_an_invite_leads_to_its_session_in_the_same_shard(house: Arena) ->
         assert await house.sessions.find(invite) == session.id
         assert keys.shard_of(invite) == keys.shard_of(session.id)
     assert await house.sessions.find(Invite(keys.new_invite(session.id))) is None
+
+
+# The run log
+
+
+async def test_notes_are_committed_with_their_move_and_only_once(house: Arena) -> None:
+    session = await seated(house)
+    key = request_key("ada", "k", "move")
+    made = turn(house, session, guess(session))
+    made.notes = [b'{"seat":0,"case":"one"}', b'{"seat":1,"case":"two"}']
+    late = turn(house, session, guess(session, 1))
+    late.notes = [b'{"seat":1,"case":"late"}']
+
+    await commit(house, made, key)
+    await commit(house, made, key)
+    with pytest.raises(Conflict):
+        await commit(house, late, request_key("ben", "k", "move"))
+
+    assert await house.sessions.notes(session.id) == [{"seat": 0, "case": "one"}, {"seat": 1, "case": "two"}]
+    assert await house.sessions.notes(session.id, 1) == [{"seat": 1, "case": "two"}]
+
+
+async def test_notes_go_with_their_session(house: Arena) -> None:
+    session = await seated(house)
+    made = turn(house, session, guess(session))
+    made.notes = [b'{"seat":0}']
+    await commit(house, made, request_key("ada", "k", "move"))
+
+    await house.sessions.remove(await house.engine.get(session.id), Millis(1))
+
+    assert await house.sessions.notes(session.id) == []

@@ -3,16 +3,22 @@
 import asyncio
 import time
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.frames import Opcode
 
+from arena import chat
+from arena.models import Millis, SessionId
 from arena.web.protocol import ArenaProtocol
+from arena.wire import Line
 from tests.guests import comes_true, guest_at, sit_down, visit
+from tests.loops import on_uvloop
 from tests.plugins import sluggish
 from tests.servers import Served, served
 from tests.sockets import SMALLEST, raw_guest
+from tests.valkeys import Proxy
 
 
 async def test_a_server_that_stops_closes_all_connections_with_going_away(arena: Served) -> None:
@@ -42,6 +48,62 @@ async def test_an_action_in_flight_is_finished_and_answered_before_the_close(sto
         guest = await visit(arena)
         messages = (await guest.get("sync", channel=game.operator_channel))["messages"]
         assert [message["content"] for message in messages if message["from"] == "operator"] == ["There."]
+
+
+async def test_an_action_that_the_store_has_not_answered_yet_is_waited_for_before_the_close(store: str) -> None:
+    async with Proxy(store) as proxy, served(proxy.url) as arena:
+        game, eve = await sit_down(arena), await visit(arena)
+
+        proxy.freeze()
+        moving = asyncio.create_task(game.act(0, "guess", "1"))
+        await comes_true(lambda: arena.arena.engine._lanes._lines, "the move is under way")
+        arena.uvicorn.should_exit = True
+        assert await eve.closed() == 1001
+        proxy.thaw()
+
+        assert (await moving)["result"] == {"ok": "Message sent"}
+        assert await game.players[0].closed() == 1001
+
+
+@on_uvloop
+async def test_who_hangs_up_while_its_query_is_carried_out_is_no_spectator_and_no_fault(
+    store: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with Proxy(store) as proxy, served(proxy.url) as arena:
+        game = await sit_down(arena)
+        room = arena.arena.hub.rooms[SessionId(game.id)]
+        proxy.freeze()
+        async with guest_at(f"{arena.ws}?watch={game.id}") as eve:
+            await eve.hear("welcome")
+            eve.socket.transport.abort()
+            await comes_true(lambda: len(arena.uvicorn.server_state.connections) == 3, "it is gone")
+        proxy.thaw()
+
+        await comes_true(lambda: len(arena.app.state.connections._watched) == 3, "its end is known")
+        assert len(room.subscriptions) == 2
+        assert not [record for record in caplog.records if record.levelname in {"ERROR", "CRITICAL"}]
+
+
+@on_uvloop
+async def test_a_message_at_the_moment_in_which_a_socket_closes_reaches_the_others(store: str) -> None:
+    async with served(store) as arena:
+        game, spectators = await sit_down(arena), [await visit(arena), await visit(arena)]
+        for guest in spectators:
+            await guest.get("watch", challengeId=game.id)
+        log = arena.arena.hub.rooms[SessionId(game.id)].logs[1]
+        await comes_true(lambda: sum(map(len, log.live.values())) == 4, "all are live")
+        log.fresh.append(Line(chat.entry(log.channel, "ada", "hello", Millis(1)), 1))
+
+        # Between the end of the socket and that of its connection: the loop does both in this order.
+        connections: Any = arena.uvicorn.server_state.connections
+        [protocol] = [known for known in connections if known.client == spectators[0].socket.local_address]
+        protocol.transport.abort()
+        asyncio.get_running_loop().call_soon(log.flush)
+
+        def heard() -> bool:
+            return sum(bool(guest.messages(game.id)) for guest in [*game.players, *spectators]) == 3
+
+        await comes_true(heard, "all others hear it")
 
 
 async def test_after_the_close_a_client_resumes_where_it_was(store: str) -> None:
@@ -141,4 +203,4 @@ async def test_a_connection_that_breaks_leaves_nothing_behind(arena: Served) -> 
         await guest.socket.close()
 
     await comes_true(lambda: not hub.rooms, "the room is closed")
-    assert not arena.arena.engine._locks
+    assert not arena.arena.engine._lanes._lines

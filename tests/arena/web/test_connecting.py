@@ -91,7 +91,8 @@ async def test_a_page_of_another_origin_may_not_connect(arena: Served) -> None:
     host = arena.url.removeprefix("http://")
     port = host.partition(":")[2]
 
-    strangers = ["https://evil.example", "null", f"http://evil.example:{port}", f"http://{host}.evil.example", "", host]
+    near = [f"http://evil.example:{port}", f"http://{host}.evil.example", host]
+    strangers = ["https://evil.example", *near, "null", "", "http://[", "http://[::1"]
     answers = [await refusal(arena, origin=Origin(origin)) for origin in strangers]
 
     assert [status for status, _ in answers] == [403] * len(strangers)
@@ -279,6 +280,31 @@ async def test_what_a_frame_asks_for_in_vain_gets_an_error_and_closes_nothing(
 
     assert codes == ["NOT_FOUND", "INVITE_ALREADY_USED", "UNAUTHORIZED"]
     assert (await guest.ask("ping"))["type"] == "reply"
+
+
+async def test_a_refused_handshake_is_no_fault_of_the_server(arena: Served, caplog: pytest.LogCaptureFixture) -> None:
+    statuses = [
+        (await refusal(arena, origin=Origin("https://evil.example")))[0],
+        (await refusal(arena, subprotocols=[Subprotocol("arena.v2.json")]))[0],
+    ]
+
+    assert statuses == [403, 400]
+    assert not [record for record in caplog.records if record.levelname in {"ERROR", "CRITICAL"}]
+
+
+@pytest.mark.parametrize(
+    ("query", "headers"),
+    [("?watch=" + "x" * 9000, {}), ("", {"Cookie": "x" * 9000}), ("", {f"X-{n}": "x" for n in range(200)})],
+    ids=["address", "header", "headers"],
+)
+async def test_a_handshake_that_is_too_long_is_refused_and_not_left_open(
+    arena: Served, query: str, headers: dict[str, str]
+) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        async with asyncio.timeout(5), guest_at(arena.ws + query, additional_headers=headers):
+            pass
+
+    assert refused.value.response.status_code == 400
 
 
 async def test_bytes_in_the_address_that_are_no_text_are_refused_without_a_fault(

@@ -267,6 +267,10 @@ BROKEN: dict[str, tuple[bytes, set[int | None]]] = {
     "reserved opcode": (head(0x83, 0x82, b"\0\0\0\0{}"), {1002}),
     "continuation of nothing": (head(0x80, 0x82, b"\0\0\0\0{}"), {1002}),
     "two beginnings": (head(0x01, 0x81, b"\0\0\0\0{") + head(0x01, 0x81, b"\0\0\0\0{"), {1002}),
+    "a message within a message": (
+        head(0x01, 0x81, b"\0\0\0\0{") + head(0x81, 0x8F, b'\0\0\0\0{"type":"ping"}'),
+        {1002},
+    ),
     "ping in fragments": (head(0x09, 0x80, b"\0\0\0\0"), {1002}),
     "ping too long": (head(0x89, 0xFE, struct.pack("!H", 126) + b"\0\0\0\0" + b"x" * 126), {1002}),
     "longer than can be": (head(0x81, 0xFF, b"\xff" * 8 + b"\0\0\0\0"), {1002, 1009}),

@@ -176,6 +176,8 @@ async def test_a_failure_of_the_challenge_is_not_kept(store: str) -> None:
     [
         ({"messageType": "add", "content": "1"}, {"messageType": "add", "content": "2"}),
         ({"messageType": "add", "content": "1"}, {"messageType": "grumble", "content": "1"}),
+        ({"messageType": "add", "content": "1"}, {"messageType": "add", "content": "much"}),
+        ({"messageType": "add", "content": "1"}, {"messageType": "stumble", "content": "1"}),
         ({"messageType": "grumble", "content": ""}, {"messageType": "add", "content": "1"}),
         ({"messageType": "a\0+b", "content": "c"}, {"messageType": "a", "content": "b\0+c"}),
     ],

@@ -64,7 +64,7 @@ async def test_nothing_of_a_removed_session_is_left(hasty: Served) -> None:
     assert (await guest.get("lobby"))["challenges"] == []
     names = keys.of(SessionId(made["id"]))
     nodes = hasty.arena.nodes
-    for name in (names.session, names.inputs, names.operator_log, names.player_log, names.answers):
+    for name in (names.session, names.inputs, names.operator_log, names.player_log, names.answers, names.notes):
         assert await nodes.run(name, "EXISTS", name) == 0
     assert await nodes.run(names.due, "ZSCORE", names.due, made["id"]) is None
 

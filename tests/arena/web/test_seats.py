@@ -379,4 +379,4 @@ async def test_whoever_comes_after_the_end_is_told_of_it(arena: Served) -> None:
     assert watched["state"]["status"] == "ended"
     assert watched["invites"] == game.invites
     assert len(watched["gameState"]["userSets"]) == 2
-    assert set(watched["reveal"]) == {"secret", "seed"}
+    assert set(watched["reveal"]) == {"secret", "seed", "version", "options"}

@@ -1,0 +1,60 @@
+"""axe-core finds no serious fault on any page, in either theme."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser.conftest import ROOT
+from tests.browser.windows import OpenWindow, in_browser
+from tests.guests import sit_down, visit
+from tests.servers import Served
+
+pytestmark = in_browser
+
+PAGES = {
+    "/": "board-table tbody tr",
+    "/boards/psi?strategy=win-rate": ".matrix",
+    "/players/ada?rival=ben": ".meetings",
+    "/challenges/psi": "result-list tbody",
+}
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The script of axe-core. A missing one is a failure."""
+    found = subprocess.run([ROOT / ".ci/axe", "--find"], capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    return Path(found.stdout.strip()).read_text("utf-8")
+
+
+async def faults(page: Page, axe: str) -> list[str]:
+    """What axe-core finds serious, with the elements it found it in."""
+    await page.evaluate(axe)
+    found = await page.evaluate("axe.run(document, { resultTypes: ['violations'] }).then(result => result.violations)")
+    serious = [fault for fault in found if fault["impact"] in {"serious", "critical"}]
+    return [f"{fault['id']}: {node['html'][:200]}" for fault in serious for node in fault["nodes"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_nobody_is_shut_out(arena: Served, window: OpenWindow, axe: str, scheme: str) -> None:
+    over, live = await sit_down(arena, users=("ada", "ben")), await sit_down(arena)
+    await over.end()
+    await live.say(0, "hello")
+    await (await visit(arena)).get("create", challengeType="psi")
+
+    sessions = {
+        f"/session/{over.id}": "aside tbody",
+        f"/session/{live.id}": ".speech",
+        f"/session/{over.id}?at=0": ".event",
+    }
+
+    for path, settled in {**PAGES, **sessions}.items():
+        page = (await window(arena.url, path, color_scheme=scheme, reduced_motion="reduce")).page
+        await expect(page.locator(settled).first).to_be_visible()
+        if path.startswith("/challenges"):
+            await page.get_by_role("button", name="Create a session").click()
+            await expect(page.locator(".invites li")).to_have_count(2)
+
+        assert await faults(page, axe) == [], path
