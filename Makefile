@@ -2,20 +2,25 @@
 
 PYTHON ?=
 ARGS ?=
+DIR ?= tests/vectors/packs
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKS := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --extra dev \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
 
-AT_ONCE := -n 2 --dist loadfile
-SOCKETS := tests/arena/web tests/arena/test_hub.py tests/arena/test_presence.py tests/test_game.py # over plain ASGI too
+AT_ONCE := -n 3 --dist loadfile --no-loadscope-reorder
+WEB := backpressure bad_frames clocks_at_doors closing connecting fuzz idempotency limits moves removal seats \
+	slow_readers socket sse sse_readers
+SOCKETS := $(WEB:%=tests/arena/web/test_%.py) tests/arena/test_hub.py tests/arena/test_waiting.py \
+	tests/arena/test_presence.py tests/arena/test_lobby.py tests/arena/test_lobby_feeds.py tests/arena/test_races.py \
+	tests/test_game.py tests/test_lost_seats.py tests/test_store_faults.py # over plain ASGI too
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check bench chaos lock clean
+.PHONY: help demo serve test check bench coverage boards chaos vectors mutants lock clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 	@echo "  Options: PYTHON=/path/to/python chooses the interpreter, ARGS='…' goes to the command."
 
 demo: .venv/.installed ## start everything and let bots play; Ctrl-C ends it
@@ -25,7 +30,9 @@ serve: .venv/.installed ## run a server, e.g. make serve ARGS='--port 4000 --wor
 	@$(BIN)/arena serve $(ARGS)
 
 test: check ## check, then run the tests, e.g. make test ARGS='-k psi'
-	@.ci/chromium >/dev/null || true # without a browser its tests fail, the others run
+	@.ci/tools || true # what is missing fails its own tests, the others run
+	@.ci/chromium >/dev/null || true
+	@.ci/axe >/dev/null || true
 	$(BIN)/python -m pytest $(AT_ONCE) $(ARGS)
 	$(if $(ARGS),,$(BIN)/python -m pytest $(AT_ONCE) --plain $(SOCKETS))
 
@@ -37,8 +44,20 @@ check: .venv/.installed-dev ## lint, formatting and types
 bench: .venv/.installed-dev ## measure this machine
 	$(BIN)/python -m benchmarks $(ARGS)
 
+coverage: .venv/.installed-dev ## how often 95 % intervals hold, by simulation; takes a few minutes
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.coverage
+
+boards: .venv/.installed-dev ## measure leaderboards and the counting of games
+	$(BIN)/python -m benchmarks.boards $(ARGS)
+
 chaos: .venv/.installed-dev ## a hundred kills at random moments; takes a while
 	$(BIN)/python -m pytest -m chaos --timeout 3600 $(ARGS)
+
+vectors: .venv/.installed-dev ## try a folder of pack vectors, e.g. make vectors DIR=../vectors
+	$(BIN)/python -m tests.vectors_runner $(DIR)
+
+mutants: .venv/.installed-dev ## seed faults into a copy of the engine; a test must find each
+	$(BIN)/python -m tests.mutations $(ARGS)
 
 lock: .venv/.python ## pin the newest versions that pyproject.toml allows
 	$(PIP) install uv
