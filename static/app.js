@@ -21,6 +21,10 @@ const ROUTES = [
   ["challenge", /^\/challenges\/(?<type>[^/]+)$/, () => import("./pages/challenge.js")],
   ["player", /^\/players\/(?<id>[^/]+)$/, () => import("./pages/player.js")],
   ["session", /^\/session\/(?<id>[^/]+)$/, () => import("./pages/session.js")],
+  ["scorecards", /^\/session\/(?<id>[^/]+)\/scorecards$/, () => import("./pages/scorecards.js")],
+  ["packs", /^\/packs$/, () => import("./pages/packs.js")],
+  ["pack", /^\/packs\/(?<slug>[^/]+)$/, () => import("./pages/pack.js")],
+  ["sit", /^\/sit$/, () => import("./pages/sit.js")],
 ];
 
 const arena = new Arena(Object.assign(new URL("/ws", location.href), { protocol: location.protocol.replace("http", "ws") }).href);
