@@ -16,12 +16,21 @@ export function toldBy(content) {
   }
 }
 
-/** The same in words; null for what is left as it is. @param {string} content @returns {Part[] | null} */
+/** The same in words; null for what is left as it is: others may write JSON too. @param {string} content @returns {Part[] | null} */
 export function callOf(content) {
   const told = toldBy(content);
-  const words = told && CALLS[told.type];
-  return words ? words(told) : null;
+  if (!told || !Object.hasOwn(FIELDS, told.type) || !FIELDS[told.type].every((name) => name in told)) return null;
+  return CALLS[told.type](told);
 }
+
+/** @type {Record<string, string[]>} what a message of a type holds if it is one of ours */
+const FIELDS = {
+  progress: ["player", "done", "of", "failed"],
+  output: ["player", "case", "output"],
+  ballot: ["ballot", "case", "A", "B"],
+  votes: ["ballot", "votes"],
+  judge: ["state"],
+};
 
 /** @type {Record<string, (told: Told) => Part[]>} */
 const CALLS = {

@@ -22,7 +22,7 @@ from tests.valkeys import Valkey
 GAMES = 24
 SIZES: dict[str, ViewportSize] = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-SHOWN = {"session-desktop-light": "session", "scorecards-desktop-light": "scorecards"}  # those that the README shows
+SHOWN = {"session-live-desktop-light": "session", "board-desktop-light": "board"}  # those that the README shows
 SETTLED = {
     "home": "board-table tbody tr",
     "session": "aside tbody",

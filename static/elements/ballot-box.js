@@ -11,6 +11,7 @@ import "./live-clock.js";
 class BallotBox extends HTMLElement {
   /** @type {() => number} */ now = Date.now;
   #drawn = "";
+  #isVoting = false; // a button that is pressed loses the focus with its disabling
   #problem = h("p", { class: "problem", role: "alert" });
 
   /** @param {Ballot[]} ballots @param {Record<string, string>} voted */
@@ -19,7 +20,8 @@ class BallotBox extends HTMLElement {
     if (wanted === this.#drawn) return;
     this.#drawn = wanted;
     this.#problem.textContent = "";
-    const hadFocus = this.contains(document.activeElement);
+    const hadFocus = this.#isVoting || this.contains(document.activeElement);
+    this.#isVoting = false;
     if (ballots.length === 0) return this.replaceChildren();
     const open = ballots.filter(({ ballot }) => !(ballot in voted));
     this.replaceChildren(
@@ -54,12 +56,14 @@ class BallotBox extends HTMLElement {
 
   /** @param {string} ballot @param {string} choice */
   #vote(ballot, choice) {
+    this.#isVoting = true;
     for (const button of this.querySelectorAll("button")) button.disabled = true;
     this.dispatchEvent(new CustomEvent("vote", { detail: { ballot, choice }, bubbles: true }));
   }
 
   /** It was not taken. @param {string} sentence */
   refuse(sentence) {
+    this.#isVoting = false;
     for (const button of this.querySelectorAll("button")) button.disabled = false;
     this.#problem.textContent = sentence;
   }

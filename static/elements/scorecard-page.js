@@ -54,7 +54,7 @@ class ScorecardPage extends HTMLElement {
           { class: "case", "aria-labelledby": `case-${place}` },
           h("h2", { id: `case-${place}` }, "Case ", h("bdi", {}, name)),
           table(`Case ${name}`, this.#heads(seats), parts),
-          h("p", { class: "about" }, "Everything that happened: ", ...seats.map(({ seat }) => h("a", { href: `/api/challenges/${encodeURIComponent(challengeType)}/${encodeURIComponent(id)}/runs/${seat}/${encodeURIComponent(name)}/events`, download: `${name}-${seat + 1}.ndjson` }, `events of ${this.#players[seat]?.name ?? `player ${seat + 1}`}`))),
+          h("p", { class: "about" }, "Everything that happened: ", ...seats.map(({ seat }) => h("a", { href: `/api/challenges/${encodeURIComponent(challengeType)}/${encodeURIComponent(id)}/runs/${seat}/${encodeURIComponent(name)}/events`, download: `${name}-${seat + 1}.ndjson` }, "events of ", nameOf(this.#players[seat]?.name ?? `player ${seat + 1}`)))),
         ),
       ),
     );

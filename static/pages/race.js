@@ -8,11 +8,12 @@ import { give } from "../elements/dom.js";
 import "../elements/race-panel.js";
 import { wear } from "./styles.js";
 
-/** @import { Refusal } from "../arena.js" */
+/** @import { Message, Refusal } from "../arena.js" */
 /** @import { Session } from "../view.js" */
 /** @import { Ballot } from "../elements/ballot-box.js" */
 
 const PAUSE = 1_000; // milliseconds between two looks at how far the runs are
+const PATIENCE = 5_000; // and before another one if the last has failed
 
 /**
  * The parts of a pack's session, and a function that has them follow what is known of it.
@@ -39,8 +40,9 @@ export async function raceOf(type, id, now) {
     panel.show(runs, isOver ? `/session/${encodeURIComponent(id)}/scorecards` : null);
   }
 
+  const later = () => void (waiting ??= setTimeout(() => look().catch(later), PATIENCE)); // the server may be away, or busy
   const lookSoon = () => {
-    waiting ??= setTimeout(() => look().catch(() => {}), Math.max(0, looked.at + PAUSE - Date.now())); // the next message asks again
+    waiting ??= setTimeout(() => look().catch(later), Math.max(0, looked.at + PAUSE - Date.now()));
   };
 
   function drawBallots() {
@@ -77,14 +79,23 @@ export async function raceOf(type, id, now) {
   };
 }
 
+/** @type {WeakMap<Message, Ballot | null>} messages that were read before */ const found = new WeakMap();
+
 /** The pairs that the operator has put to the vote. @param {Session} session @returns {Ballot[]} */
 export function ballotsOf({ id, operator }) {
-  return operator.flatMap(({ channel, from, to, content, timestamp }) => {
-    if (from !== "operator" || to || channel !== operatorChannel(id)) return [];
-    const told = toldBy(content);
-    if (told?.type !== "ballot") return [];
-    return [{ ballot: String(told.ballot), case: String(told.case), A: told.A, B: told.B, until: timestamp + 1_000 * Number(told.seconds) }];
+  return operator.flatMap((message) => {
+    if (message.from !== "operator" || message.to || message.channel !== operatorChannel(id)) return [];
+    const ballot = found.has(message) ? found.get(message) : ballotIn(message);
+    found.set(message, ballot ?? null);
+    return ballot ? [ballot] : [];
   });
+}
+
+/** @param {Message} message @returns {Ballot | null} */
+function ballotIn({ content, timestamp }) {
+  const told = toldBy(content);
+  if (told?.type !== "ballot") return null;
+  return { ballot: String(told.ballot), case: String(told.case), A: told.A, B: told.B, until: timestamp + 1_000 * Number(told.seconds) };
 }
 
 /** @param {string} name @returns {Record<string, string>} */

@@ -21,7 +21,8 @@ await Promise.all([wear("challenge"), wear("packs")]);
 /** @param {Context} context @returns {View} */
 export function open({ arena, now, changed }) {
   const element = give(/** @type {any} */ (document.createElement("sit-page")), { now });
-  const invite = decodeURIComponent(location.hash.slice(1));
+  const place = location.hash;
+  const invite = inviteIn(place);
   const memory = `arena.seat.${invite}`;
   let kept = recall(memory);
   let session = newSession(kept?.id ?? "");
@@ -111,11 +112,23 @@ export function open({ arena, now, changed }) {
   return {
     element,
     title: () => (kept ? `${kept.name} · Your seat · Arena` : "Your seat · Arena"),
+    moved: () => {
+      if (location.hash !== place) location.reload(); // another seat
+    },
     close: () => {
       isOpen = false;
       for (const stop of stops) stop();
     },
   };
+}
+
+/** The invite behind the # of an address, which may hold anything. @param {string} hash */
+function inviteIn(hash) {
+  try {
+    return decodeURIComponent(hash.slice(1));
+  } catch {
+    return hash.slice(1);
+  }
 }
 
 /** @param {string} name @returns {Kept | null} */

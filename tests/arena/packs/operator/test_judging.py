@@ -212,6 +212,7 @@ async def test_a_tie_is_half_a_vote_for_each() -> None:
 
 async def test_a_question_says_what_its_answer_is_made_of_and_when_it_is_late() -> None:
     table = race(judged(RUBRIC, NWISE), players=2, judge_seat=True)
+    table.join(2)
     for seat in range(2):
         table.act(seat, "submit", "a")
     await work_off(table)
