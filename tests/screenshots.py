@@ -119,6 +119,9 @@ async def _talk(arena: Served, *, ended: bool) -> str:
     await game.say(0, "Then this stays between us.", to=game.invites[1])
     await game.say(1, "Of course it does.", to=game.invites[0])
     await game.say(0, "مرحبا، هل نحن متفقان؟")
+    if not ended:
+        await game.act(0, "guess", "1, 2, 3")
+        await game.say(1, "You were quick. Now let me think about what you did not say.")
     if ended:
         private = next(m["content"] for m in game.players[0].messages(game.operator_channel) if m.get("to"))
         numbers = private[private.find("{") + 1 : private.find("}")] or "1"

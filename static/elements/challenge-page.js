@@ -63,10 +63,10 @@ function factsOf({ tags = [], utility, security, authors = [] }, seats) {
   return [seats, span("utility", utility), span("security", security), tags.join(", "), by && `by ${by}`].filter((fact) => typeof fact === "string" && fact !== "");
 }
 
-/** A move: what it is called, does and takes. @param {{name: string, description: string, arguments?: Record<string, any>}} method */
-function method({ name, description, arguments: schema }) {
+/** A move: what it is called, does and takes. @param {{name: string, description: string, role?: string, arguments?: Record<string, any>}} method */
+function method({ name, description, role, arguments: schema }) {
   const taken = Object.entries(schema?.properties ?? {}).map(([name, part]) => `${name}: ${/** @type {any} */ (part).type ?? "any"}`);
-  return [h("dt", {}, h("code", {}, name), taken.length > 0 && h("span", { class: "about" }, taken.join(", "))), h("dd", {}, ...inline(description))];
+  return [h("dt", {}, h("code", {}, name), role && h("span", { class: "about" }, `of the ${role}`), taken.length > 0 && h("span", { class: "about" }, taken.join(", "))), h("dd", {}, ...inline(description))];
 }
 
 customElements.define("challenge-page", ChallengePage);

@@ -28,7 +28,7 @@ export function open({ arena, params: { type }, now, changed }) {
     element.show(games.live(), games.ended(), games.board());
     changed();
   });
-  const games = followGames(arena, type, drawSoon);
+  const games = followGames(arena, type, drawSoon, "scorecard");
 
   async function begin() {
     try {

@@ -1,5 +1,6 @@
 """The pages of packs: the list, a pack with all that it tells, and the race of those who play it."""
 
+import httpx
 from playwright.async_api import expect
 
 from tests.browser.windows import OpenWindow, in_browser
@@ -120,11 +121,19 @@ async def test_invites_of_those_who_do_not_play_lead_to_their_own_page(arena: Se
     page = (await window(arena.url, "/challenges/lost-luggage")).page
 
     await page.get_by_label("Judge seat").check()
+    await page.get_by_label("Players").fill("2")
+    await page.get_by_label("Votes, seconds").fill("300")
     await page.get_by_role("button", name="Create a session").click()
 
-    await expect(page.locator(".invites h4")).to_have_text(["Seat 1", "Seat of the judge", "Seat of the user"])
+    await expect(page.locator(".invites h4")).to_have_text(
+        ["Seat 1", "Seat 2", "Seat of the judge", "Seat of the user"]
+    )
     links = [await link.get_attribute("href") or "" for link in await page.locator(".invites a").all()]
-    assert [link.partition("#")[0] for link in links] == ["/play", "/sit", "/sit"]
+    assert [link.partition("#")[0] for link in links] == ["/play", "/play", "/sit", "/sit"]
+    invite = links[0].partition("#")[2]
+    async with httpx.AsyncClient(base_url=arena.url) as web:
+        found = (await web.get(f"/api/invites/{invite}")).json()
+    assert (await arena.arena.engine.get(found["id"])).header.options["votes"] == {"seconds": 300}
 
 
 async def test_what_is_not_there_is_said(arena: Served, window: OpenWindow) -> None:
