@@ -33,8 +33,8 @@ test: check ## check, then run the tests, e.g. make test ARGS='-k psi'
 	@.ci/tools || true # what is missing fails its own tests, the others run
 	@.ci/chromium >/dev/null || true
 	@.ci/axe >/dev/null || true
-	$(BIN)/python -m pytest $(AT_ONCE) $(ARGS)
-	$(if $(ARGS),,$(BIN)/python -m pytest $(AT_ONCE) --plain $(SOCKETS))
+	$(if $(ARGS),$(BIN)/python -m pytest,.ci/pytest) $(AT_ONCE) $(ARGS)
+	$(if $(ARGS),,.ci/pytest $(AT_ONCE) --plain $(SOCKETS))
 
 check: .venv/.installed-dev ## lint, formatting and types
 	$(BIN)/ruff check .

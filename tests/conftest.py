@@ -3,12 +3,18 @@
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from tests import servers
 from tests.callers import Caller, calling
 from tests.servers import Served, served
 from tests.valkeys import Valkey, connect
+
+# The same examples in every run, and none too slow for a busy machine: a failure is always the fault of a change.
+# `--hypothesis-profile default` looks for new ones.
+settings.register_profile("arena", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("arena")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

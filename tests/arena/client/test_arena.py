@@ -157,6 +157,22 @@ async def test_a_hundred_games_finish_on_a_way_that_cuts_delays_and_doubles(aren
     assert [entry["gamesPlayed"] for entry in board["entries"]] == [GAMES, GAMES]
 
 
+async def test_a_move_after_the_end_is_answered_however_often_the_answer_is_lost(arena: Served) -> None:
+    async with rough(arena.ws, Random(5)) as way, Arena(way.url) as ours, Arena(arena.url) as other:
+        invites = (await other.create("millionaire")).invites
+        ada, ben = await ours.join(invites[0]), await other.join(invites[1])
+        await ada.act("guess", "50")
+        await ben.act("guess", "50")
+        await ada.play_out()
+        way.doomed = 4  # the move, its seat on the next connection, and both again
+
+        with pytest.raises(Refused) as refusal:
+            await ada.act("guess", "50")
+
+    assert refusal.value.code == "GAME_NOT_RUNNING"
+    assert way.cuts == 4
+
+
 async def test_what_a_seat_heard_is_the_log_each_once_and_in_order(arena: Served) -> None:
     async with (
         rough(arena.ws, Random(3), cut=0.03, twice=0.2) as way,
