@@ -73,7 +73,7 @@ class Owner:
         self.process.wait(20)
 
     def stop(self) -> None:
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=60)
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def own() -> Iterator[Callable[..., Owner]]:
     yield start
     for owner in owners:
         owner.kill()
-        owner.process.communicate(timeout=20)
+        owner.process.communicate(timeout=60)
     for left in {owner.data / "store.json" for owner in owners if (owner.data / "store.json").exists()}:
         pid = json.loads(left.read_text())["pid"]
         try:
@@ -337,7 +337,7 @@ def test_the_watchdog_acts_when_the_pipe_breaks_and_not_when_it_is_called_off(wo
     with subprocess.Popen(["sleep", "60"]) as victim:
         subprocess.run(
             [sys.executable, "-m", "arena.store.watchdog", str(victim.pid)],
-            input=word, cwd=ROOT, timeout=20, check=True,
+            input=word, cwd=ROOT, timeout=60, check=True,
         )  # fmt: skip
 
         if spared:
