@@ -29,7 +29,7 @@ from tests.valkeys import Valkey, connect, eventually
 
 ROOT = Path(__file__).parents[3]
 OWNER = """
-import sys, time
+import select, sys, time
 from pathlib import Path
 import redis
 from arena.store.embedded import Leash, embedded
@@ -37,7 +37,8 @@ from arena.store.embedded import Leash, embedded
 with embedded(Path(sys.argv[1]), leash=Leash(sys.argv[2])) as url:
     try:
         print(url, flush=True)
-        sys.stdin.read()
+        while not select.select([sys.stdin], [], [], 0.1)[0]:
+            pass  # a signal that came right before a read would not end it
     except KeyboardInterrupt:
         client = redis.Redis.from_url(url)
         for _ in range(50):  # time enough for a store that got the signal, too, to follow it
