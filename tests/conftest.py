@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+from httpx._config import DEFAULT_TIMEOUT_CONFIG
 from hypothesis import HealthCheck, settings
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -15,6 +16,10 @@ from tests.valkeys import Valkey, connect
 # `--hypothesis-profile default` looks for new ones.
 settings.register_profile("arena", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("arena")
+
+# The five seconds that httpx waits for an answer may be too short on such a machine too.
+for phase in ("connect", "read", "write", "pool"):
+    setattr(DEFAULT_TIMEOUT_CONFIG, phase, 60.0)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

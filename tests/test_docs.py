@@ -96,7 +96,7 @@ def run(block: Block, page: Path, folder: Path, server: str) -> None:
         env={**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
     assert done.returncode == 0, f"{page.name}:{block.line}\n{done.stdout}\n{done.stderr}"
