@@ -203,6 +203,7 @@ class Arena(Desk):
         return await asyncio.shield(self._online)
 
     async def _ask(self, guest: Client, type: str, fields: Mapping[str, Any]) -> Frame:
+        """Ask over one connection; once it is lost nobody else asks there, so that trying again means waiting."""
         try:
             return await guest.call(type, **fields)
         except ConnectionError:
@@ -260,7 +261,7 @@ class Arena(Desk):
     async def _resume(self, guest: Client, feed: Feed) -> None:
         while True:
             try:
-                await guest.call(feed.again, **feed.back())
+                await self._ask(guest, feed.again, feed.back())
                 feed.carrier = guest
             except RateLimited as refusal:
                 await asyncio.sleep(refusal.retry_after)
