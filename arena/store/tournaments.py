@@ -1,0 +1,95 @@
+"""Tournaments in the store: what they are, how they stand, and a record per game. All in one slot."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from arena.errors import NotFound
+from arena.models import Millis
+from arena.store import keys
+from arena.store.nodes import Nodes
+from arena.tournament.entry import Entry, Head, Standing
+from arena.tournament.games import Game
+
+
+class Tournaments:
+    """The tournaments of a store."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self.nodes = nodes
+
+    async def create(self, head: Head, standing: Standing, key: str = "") -> str:
+        """Keep a new tournament; the id of the one that was made under this key before, if there is one."""
+        names = [keys.TOURNAMENTS, keys.PLAYED, keys.TOURNAMENT_KEYS, keys.tournament(head.id)]
+        made = await self.nodes.script(
+            "announce", names, key, head.id, head.to_json(), standing.to_json(), head.created_at
+        )
+        return str(made.decode())
+
+    async def load(self, id_: str) -> Entry:
+        """A tournament with all its games."""
+        own, games, costs = (keys.tournament(id_), keys.tournament_games(id_), keys.tournament_costs(id_))
+        found, played, paid = await self.nodes.run_all(
+            [(own, ("HMGET", own, "head", "state")), (games, ("HVALS", games)), (costs, ("HGETALL", costs))]
+        )
+        if found[0] is None:
+            raise NotFound("There is no such tournament.")
+        told = {field.decode(): float(value) for field, value in _fields(paid).items()}
+        records = [_with_costs(Game.from_json(record), told) for record in played]
+        return Entry(Head.from_json(found[0]), Standing.from_json(found[1]), {record.key: record for record in records})
+
+    async def standing(self, id_: str) -> Standing:
+        """How it stands, without its games."""
+        own = keys.tournament(id_)
+        found = await self.nodes.run(own, "HGET", own, "state")
+        if found is None:
+            raise NotFound("There is no such tournament.")
+        return Standing.from_json(found)
+
+    async def change(self, id_: str, before: Standing, after: Standing) -> bool:
+        """Put one standing in the place of another, unless somebody came first."""
+        name = keys.tournament(id_)
+        return bool(await self.nodes.script("swap", [name], "state", before.to_json(), after.to_json()))
+
+    async def record(self, id_: str, before: Game | None, after: Game) -> bool:
+        """Write down a game, unless its record is not the one that was seen."""
+        name, seen = keys.tournament_games(id_), "" if before is None else _bare(before)
+        return bool(await self.nodes.script("swap", [name], after.key, seen, _bare(after)))
+
+    async def pay(self, id_: str, key: str, seat: int, dollars: float) -> None:
+        """Remember what a seat of a game cost."""
+        name = keys.tournament_costs(id_)
+        await self.nodes.run(name, "HSET", name, f"{key}:{seat}", repr(dollars))
+
+    async def ids(self, offset: int, limit: int) -> tuple[list[str], int]:
+        """Some of all tournaments, the newest first, and how many there are."""
+        name = keys.TOURNAMENTS
+        found, total = await self.nodes.run_all(
+            [(name, ("ZREVRANGE", name, offset, offset + limit - 1)), (name, ("ZCARD", name))]
+        )
+        return [id_.decode() for id_ in found], total
+
+    async def played(self) -> list[str]:
+        """Those that are under way."""
+        return sorted(id_.decode() for id_ in await self.nodes.run(keys.PLAYED, "SMEMBERS", keys.PLAYED))
+
+    async def set_played(self, id_: str, is_played: bool) -> None:
+        """Have a tournament played by whoever takes it, or by nobody."""
+        await self.nodes.run(keys.PLAYED, "SADD" if is_played else "SREM", keys.PLAYED, id_)
+
+    async def hold(self, id_: str, worker: str, span: Millis) -> bool:
+        """Take a tournament or keep it for a while, so that one worker plays it; no time gives it back."""
+        return bool(await self.nodes.script("hold", [keys.tournament_owner(id_)], worker, span))
+
+
+def _fields(flat: Any) -> Mapping[bytes, bytes]:
+    return dict(zip(flat[::2], flat[1::2], strict=True)) if isinstance(flat, list) else flat
+
+
+def _with_costs(game: Game, told: Mapping[str, float]) -> Game:
+    costs = [told.get(f"{game.key}:{seat}") for seat in range(len(game.seats))]
+    return game.model_copy(update={"costs": costs}) if any(cost is not None for cost in costs) else game
+
+
+def _bare(game: Game) -> bytes:
+    """A record as it is stored: costs have a place of their own."""
+    return game.model_copy(update={"costs": []}).to_json()
