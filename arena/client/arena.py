@@ -95,13 +95,13 @@ class Arena:
         made = await self._once("create", {"challengeType": challenge, "options": options, "private": private or None})
         return Challenge.from_wire(made)
 
-    async def join(self, invite: str, user: str | None = None) -> Game:
-        """Take the seat of an invite."""
+    async def join(self, invite: str, user: str | None = None, *, raw: bool = False) -> Game:
+        """Take the seat of an invite; a raw one hears the frames of the protocol and no events."""
         key = new_key()
 
         async def sit() -> Game:
             signed = self.identity.sign(f"join:{invite}") if self.identity else {"userId": user}
-            return await self._sit(invite, "join", invite=invite, key=key, **signed)
+            return await self._sit(invite, "join", raw=raw, invite=invite, key=key, **signed)
 
         return await self._insist(sit)
 
@@ -138,9 +138,9 @@ class Arena:
             await self._resume(guest, game)
         return await self._ask(guest, type, fields)
 
-    async def _sit(self, handle: str, type: str, **fields: Any) -> Game:
+    async def _sit(self, handle: str, type: str, *, raw: bool = False, **fields: Any) -> Game:
         guest = await self._connected()
-        game = Game(self, await self._ask(guest, type, fields), handle)
+        game = Game(self, await self._ask(guest, type, fields), handle, raw=raw)
         game.carrier = guest
         self.games[game.id] = game
         for frame in self._early.pop(game.id, ()):

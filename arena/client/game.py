@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from arena.chat import may_read, player_channel
 from arena.client.connection import Client, Frame, new_key
-from arena.models import ChallengeOperatorState, ChatMessage, Score, SessionId, Status, UserProfile
+from arena.models import ChallengeMetadata, ChallengeOperatorState, ChatMessage, Score, SessionId, Status, UserProfile
 
 if TYPE_CHECKING:
     from arena.client.arena import Arena
@@ -39,10 +39,11 @@ Event: TypeAlias = Started | ChatMessage | Ended
 class Game:
     """A seat in a session. Iterate over it to hear what others say to it; it ends with the game."""
 
-    def __init__(self, arena: Arena, told: Frame, invite: str) -> None:
+    def __init__(self, arena: Arena, told: Frame, invite: str, *, raw: bool = False) -> None:
         self.arena = arena
+        self.told = told  # the answer to `join` or `resume`, as it came
         self.id = SessionId(told["ChallengeID"])
-        self.info: dict[str, Any] = told["ChallengeInfo"]  # name, prompt and methods of the challenge
+        self.info = ChallengeMetadata.from_wire(told["ChallengeInfo"])  # name, prompt and methods of the challenge
         self.seat: int = told["playerIndex"]
         self.session_key: str = told["sessionKey"]
         self.handle = invite  # what others see in `from`
@@ -55,6 +56,7 @@ class Game:
         self._resumed: set[str] = set()  # channels whose history a new connection still owes us
         self._status = Status.OPEN
         self._events: asyncio.Queue[Event | Exception] = asyncio.Queue()
+        self._frames: asyncio.Queue[Frame | Exception] | None = asyncio.Queue() if raw else None
         self._is_over = False
 
     @property
@@ -119,6 +121,18 @@ class Game:
             raise event
         return event
 
+    async def frames(self) -> AsyncIterator[Frame]:
+        """What the server says to this seat, as it says it, each message once; of seats that were taken as `raw`."""
+        if self._frames is None:
+            raise RuntimeError("Frames are kept for seats that are taken with `raw=True`.")
+        while True:
+            frame = await self._frames.get()
+            if isinstance(frame, Exception):
+                raise frame
+            yield frame
+            if frame["type"] == "game_ended":
+                return
+
     async def play_out(self) -> Ended:
         """Wait for the end of the game and let everything else pass."""
         async for _ in self.events():
@@ -135,13 +149,14 @@ class Game:
             case "initial":
                 return self._begin(frame)
             case "new_message":
-                message = ChatMessage.from_wire(frame["message"])
-                return self._take(message, frame["epoch"])
+                return self._take(frame["message"], frame["epoch"])
             case "state":
                 self.clocks = frame.get("clocks", {})
                 self._see(ChallengeOperatorState.from_wire(frame["state"]))
+                self._pass_on(frame)
             case "game_ended" if not self._is_over:
                 self._end(dict(frame["data"]))
+                self._pass_on(frame)
         return False
 
     def back(self) -> dict[str, Any]:
@@ -153,37 +168,53 @@ class Game:
         """Nothing more will be heard of this game."""
         if not self._is_over:
             self._is_over = True
-            self._events.put_nowait(reason)
+            self._offer(reason)
+            if self._frames is not None:
+                self._frames.put_nowait(reason)
 
     def _begin(self, frame: Frame) -> bool:
         channel, known = frame["channel"], self.cursors.get(frame["channel"])
-        if channel in self._resumed and known is not None and not frame["recovered"]:
+        if known is None:
+            self._pass_on(frame)
+        elif channel in self._resumed and not frame["recovered"]:
             self.recovered = False
             known["index"] = min(known["index"], frame["next"])
+            self._pass_on(frame)
         self._resumed.discard(channel)
         gap = False
         for raw in frame["messages"]:
-            gap |= self._take(ChatMessage.from_wire(raw), frame["epoch"])
+            gap |= self._take(raw, frame["epoch"], is_known=known is None)
         at = self.cursors.setdefault(channel, {"index": 1, "epoch": frame["epoch"]})
         if at["index"] == frame["next"]:
             at["epoch"] = frame["epoch"]
         return gap
 
-    def _take(self, message: ChatMessage, epoch: str) -> bool:
+    def _take(self, raw: Frame, epoch: str, *, is_known: bool = False) -> bool:
+        message = ChatMessage.from_wire(raw)
         at = self.cursors.setdefault(message.channel, {"index": 1, "epoch": ""})
         if message.index < at["index"]:
             return False
         if message.index > at["index"]:
             return True
         at.update(index=message.index + 1, epoch=epoch)
+        if not is_known:
+            self._pass_on({"type": "new_message", "message": raw, "epoch": epoch})
         if not message.redacted and may_read(message.from_, message.to, self.handle):
-            self._events.put_nowait(message)
+            self._offer(message)
         return False
+
+    def _offer(self, event: Event | Exception) -> None:
+        if self._frames is None:
+            self._events.put_nowait(event)
+
+    def _pass_on(self, frame: Frame) -> None:
+        if self._frames is not None:
+            self._frames.put_nowait(frame)
 
     def _see(self, state: ChallengeOperatorState) -> None:
         self.players = list(state.players)
         if state.status is Status.ACTIVE and self._status is Status.OPEN:
-            self._events.put_nowait(Started(self.players))
+            self._offer(Started(self.players))
         self._status = state.status
 
     def _end(self, data: dict[str, Any]) -> None:
@@ -193,4 +224,4 @@ class Game:
         self.players = list(state.players)
         self.ended = Ended(state, profiles)
         self._is_over = True
-        self._events.put_nowait(self.ended)
+        self._offer(self.ended)
