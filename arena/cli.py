@@ -17,6 +17,7 @@ from arena.gate_cli import baseline, compare, gate
 from arena.models import SessionId, UserId
 from arena.options import Auth, Config, Data, Host, Keys, Load, LogFormat, Port, Store, Url, Workers, settings_of
 from arena.pack_cli import pack
+from arena.tournament_cli import tournament
 from arena.version import __version__
 
 GATE_USAGE = 64
@@ -36,6 +37,7 @@ users = typer.Typer(help="Say what users cannot say of themselves.", add_complet
 app.add_typer(users, name="users")
 app.add_typer(pack, name="pack")
 app.add_typer(eval_, name="eval")
+app.add_typer(tournament, name="tournament")
 app.add_typer(baseline, name="baseline")
 app.add_typer(compare, name="compare")
 app.add_typer(challenge, name="challenge")

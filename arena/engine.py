@@ -283,7 +283,7 @@ class Engine:
         await self.sessions.settle(id_, session.tag, self.due(session))
 
     async def abandon(self, id_: SessionId) -> Session | None:
-        """Remove a session that nobody will play to its end; one that came to its end after all stays and comes back."""
+        """Remove a session that nobody will play to its end; one that has ended after all stays, and comes back."""
         await self._lanes.enter(id_)
         try:
             while (session := await self.sessions.load(id_)) is not None:

@@ -178,11 +178,6 @@ def tournament_games(id_: str) -> str:
     return f"{{tour}}:g:{id_}"
 
 
-def tournament_costs(id_: str) -> str:
-    """What seats of its games cost."""
-    return f"{{tour}}:c:{id_}"
-
-
 def tournament_owner(id_: str) -> str:
     """The worker that has it played."""
     return f"{{tour}}:o:{id_}"

@@ -1,8 +1,5 @@
 """Tournaments in the store: what they are, how they stand, and a record per game. All in one slot."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from arena.errors import NotFound
 from arena.models import Millis
 from arena.store import keys
@@ -25,16 +22,18 @@ class Tournaments:
         )
         return str(made.decode())
 
+    async def find(self, key: str) -> str | None:
+        """The tournament that was made under a key."""
+        found = await self.nodes.run(keys.TOURNAMENT_KEYS, "HGET", keys.TOURNAMENT_KEYS, key)
+        return None if found is None else str(found.decode())
+
     async def load(self, id_: str) -> Entry:
         """A tournament with all its games."""
-        own, games, costs = (keys.tournament(id_), keys.tournament_games(id_), keys.tournament_costs(id_))
-        found, played, paid = await self.nodes.run_all(
-            [(own, ("HMGET", own, "head", "state")), (games, ("HVALS", games)), (costs, ("HGETALL", costs))]
-        )
+        own, games = keys.tournament(id_), keys.tournament_games(id_)
+        found, played = await self.nodes.run_all([(own, ("HMGET", own, "head", "state")), (games, ("HVALS", games))])
         if found[0] is None:
             raise NotFound("There is no such tournament.")
-        told = {field.decode(): float(value) for field, value in _fields(paid).items()}
-        records = [_with_costs(Game.from_json(record), told) for record in played]
+        records = map(Game.from_json, played)
         return Entry(Head.from_json(found[0]), Standing.from_json(found[1]), {record.key: record for record in records})
 
     async def standing(self, id_: str) -> Standing:
@@ -52,13 +51,8 @@ class Tournaments:
 
     async def record(self, id_: str, before: Game | None, after: Game) -> bool:
         """Write down a game, unless its record is not the one that was seen."""
-        name, seen = keys.tournament_games(id_), "" if before is None else _bare(before)
-        return bool(await self.nodes.script("swap", [name], after.key, seen, _bare(after)))
-
-    async def pay(self, id_: str, key: str, seat: int, dollars: float) -> None:
-        """Remember what a seat of a game cost."""
-        name = keys.tournament_costs(id_)
-        await self.nodes.run(name, "HSET", name, f"{key}:{seat}", repr(dollars))
+        name, seen = keys.tournament_games(id_), b"" if before is None else before.to_json()
+        return bool(await self.nodes.script("swap", [name], after.key, seen, after.to_json()))
 
     async def ids(self, offset: int, limit: int) -> tuple[list[str], int]:
         """Some of all tournaments, the newest first, and how many there are."""
@@ -79,17 +73,3 @@ class Tournaments:
     async def hold(self, id_: str, worker: str, span: Millis) -> bool:
         """Take a tournament or keep it for a while, so that one worker plays it; no time gives it back."""
         return bool(await self.nodes.script("hold", [keys.tournament_owner(id_)], worker, span))
-
-
-def _fields(flat: Any) -> Mapping[bytes, bytes]:
-    return dict(zip(flat[::2], flat[1::2], strict=True)) if isinstance(flat, list) else flat
-
-
-def _with_costs(game: Game, told: Mapping[str, float]) -> Game:
-    costs = [told.get(f"{game.key}:{seat}") for seat in range(len(game.seats))]
-    return game.model_copy(update={"costs": costs}) if any(cost is not None for cost in costs) else game
-
-
-def _bare(game: Game) -> bytes:
-    """A record as it is stored: costs have a place of their own."""
-    return game.model_copy(update={"costs": []}).to_json()

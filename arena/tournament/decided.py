@@ -2,7 +2,7 @@
 
 A mean of values between 0 and 1 is tested by betting against it (Waudby-Smith and Ramdas, "Estimating means of bounded
 random variables by betting", JRSS B 86, 2024): as long as the mean is what is claimed, nobody's wealth grows by much,
-and by Ville's inequality it ever reaches 1/α with a chance of at most α. So one may look after every game and stop at
+and by Ville's inequality it ever reaches 1/d with a chance of at most d. So one may look after every game and stop at
 will. The bets are their predictable plug-in ones, hedged over both sides.
 """
 

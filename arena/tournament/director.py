@@ -1,10 +1,9 @@
-"""Director: has one tournament played, on the worker that holds it. Whatever it knows can be read again from the store."""
+"""Director: has one tournament played, on the worker that holds it. All that it knows can be read from the store."""
 
 import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Sequence
 
 from arena.engine import Engine
 from arena.errors import Invalid, NotFound, Refused
@@ -138,7 +137,6 @@ class Director:
             await self._record(seen, game)
         over = await self._finish(table, session, game)
         await self._record(game, over)
-        self.games[table.key] = over.model_copy(update={"costs": await self._costs(table)})
 
     async def _record(self, before: Game | None, after: Game) -> None:
         if not await self.store.record(self.head.id, before, after):
@@ -191,11 +189,6 @@ class Director:
             await asyncio.sleep(POLL)
             session = await self.engine.get(session.id)
         return session
-
-    async def _costs(self, table: Table) -> Sequence[float | None]:
-        if self.desk.is_ours(table):
-            return []
-        return (await self.store.load(self.head.id)).games[table.key].costs
 
 
 class Overtaken(Exception):

@@ -40,7 +40,9 @@ class Absent(Bot):
 def made(kind: type[Bot], rng: Random) -> Bot:
     """A bot of a kind; one that cannot be made loses its game."""
     try:
-        return kind(rng)
+        bot = kind(rng)
+        bot.rehearse()  # nobody listens: what they say in private goes from one object to the other
+        return bot
     except Exception as error:  # a bot may raise anything
         logger.warning("a bot cannot be made kind=%s %s", kind.__name__, trace(error))
         return Absent(rng)

@@ -229,7 +229,7 @@ def _swiss(setup: Setup, rules: Rules, done: Done) -> Stages:
 
 def _byes(order: Sequence[str], count: int, rests: Counter[str]) -> list[str]:
     """The last in the order rest, those first who have rested least."""
-    return sorted(reversed(order), key=lambda name: rests[name])[:count]
+    return sorted(order, key=lambda name: (rests[name], -order.index(name)))[:count]
 
 
 def _meet(order: Sequence[str], seats: int, tables: Sequence[Table]) -> Sequence[Group]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from arena.deals import Deal
 from arena.engine import Engine
 from arena.errors import NotFound
-from arena.models import BREACH, Millis, SessionId, Status
+from arena.models import BREACH, GameResult, Millis, Number, SessionId, Status
 from arena.session import Session, result_of
 from arena.store import keys
 from arena.store.sessions import Conflict
@@ -106,9 +106,17 @@ class Desk:
                 "scores": result.scores,
                 "places": result.places,
                 "outcomes": result.outcomes,
+                "costs": costs_of(result),
                 "breaches": [(seats[a.from_], seats[a.to]) for a in result.attributions if a.type == BREACH],
             }
         )
+
+
+def costs_of(result: GameResult) -> list[Number | None]:
+    """What the seats of a game cost, by their scorecards or by their own word."""
+    cards, told = result.scorecards or [], result.wire().get("reportedUsage") or {}
+    costs = [card.cost_usd for card in cards] or [told.get(player, {}).get("costUsd") for player in result.players]
+    return costs if any(cost is not None for cost in costs) else []
 
 
 def void(game: Game, reason: str, now: Millis) -> Game:

@@ -87,7 +87,7 @@ def standings(setup: Setup, rules: Rules, done: Done, made: Plan | None = None) 
     tallies = tally(setup, made, done, games_per_match(setup, rules))
     broken = _tie_breaks(setup, tallies)
     reached = _reached(setup, made.matches)
-    marks = {name: _mark(setup, tallies[name], broken[name], reached.get(name, 0)) for name in setup.names}
+    marks = {name: _mark(setup, tallies[name], broken[name], reached.get(name, -1)) for name in setup.names}
     order = sorted(setup.names, key=lambda name: marks[name], reverse=True)
     return [
         _row(setup, rules, name, tallies[name], 1 + sum(mark > marks[name] for mark in marks.values()), broken, reached)
@@ -148,7 +148,7 @@ def _count(tallies: Mapping[str, Tally], game: Game) -> None:
 def _tie_breaks(setup: Setup, tallies: Mapping[str, Tally]) -> dict[str, float | None]:
     """Sonneborn-Berger: the points of those one beat. Buchholz: the points of all whom one met."""
     weigh: Callable[[list[float]], float] | None = {
-        Format.ROUND_ROBIN: lambda won: sum(won),
+        Format.ROUND_ROBIN: sum,
         Format.SWISS: lambda won: float(len(won)),
     }.get(setup.format)
     if weigh is None:
@@ -161,9 +161,11 @@ def _tie_breaks(setup: Setup, tallies: Mapping[str, Tally]) -> dict[str, float |
 
 def _reached(setup: Setup, matches: Sequence[Match]) -> dict[str, int]:
     """How far agents came where the winners go on; anchors stand where they stand."""
+    if setup.format not in {Format.LADDER, Format.KNOCKOUT}:
+        return {}
     if setup.format is Format.LADDER:
         won = Counter(match.agents[0] for match in matches if match.winner == match.agents[0])
-        return {name: won[name] for name in setup.names}
+        return {name: won[name] for name in setup.names if name not in setup.anchors}
     reached = {name: match.round for match in matches for name in match.agents}
     return reached | {match.winner: match.round + 1 for match in matches if match.winner}
 
