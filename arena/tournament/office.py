@@ -93,7 +93,8 @@ class Office:
         if concurrency is not None:
             told["concurrency"] = concurrency
         entry = await self.load(id_)
-        parse({**entry.head.setup, **{name: told[name] for name in ("budget", "concurrency") if name in told}})
+        changed: dict[str, Any] = {name: told[name] for name in ("budget", "concurrency") if name in told}
+        parse(entry.head.setup | changed)
         await self._change(id_, told)
         await self.store.set_played(id_, True)
         self._wake.set()

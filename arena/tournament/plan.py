@@ -10,7 +10,8 @@ from math import comb
 from typing import NamedTuple
 
 from arena.errors import Invalid
-from arena.tournament.decided import CONFIDENCE, Unit, is_above, is_decided
+from arena.statistics import CONFIDENCE
+from arena.tournament.decided import Unit, is_above, is_decided
 from arena.tournament.games import Done, Rules, State, Table, shares
 from arena.tournament.pairing import Group, all_groups, balanced, bracket, circle, swiss_groups, swiss_pairs, turned
 from arena.tournament.setup import Format, Setup

@@ -182,7 +182,8 @@ def _complain(error: ValidationError) -> str:
     if issue is None:
         return complaint(error).replace("Value error, ", "")
     *where, key = issue["loc"]
-    block = {"agents": Agent, "budget": Budget}.get(str(where[0]) if where else "", Setup)
+    blocks: dict[str, type[Part]] = {"agents": Agent, "budget": Budget}
+    block = blocks.get(str(where[0]) if where else "", Setup)
     meant = close(str(key), block.model_fields)
     place = ".".join(map(str, where))
     return f"{place + ': ' if place else ''}there is no key {str(key)[:60]!r}" + (

@@ -13,14 +13,14 @@ from arena.tournament.setup import Format, Setup
 Bounds = tuple[float, float]
 
 
-class Mean(Model):
+class MeanOfGames(Model):
     """A mean over games, with its 95 % interval where the games tell of it."""
 
     value: float
     interval: Bounds | None = None
 
 
-class Row(Model):
+class AgentRow(Model):
     """An agent's line."""
 
     agent: str
@@ -30,9 +30,9 @@ class Row(Model):
     wins: int = 0  # games in which it came first, alone
     ties: int = 0  # in which it came neither first alone nor last
     losses: int = 0
-    share: Mean | None = None  # points per game
-    utility: Mean | None = None
-    security: Mean | None = None
+    share: MeanOfGames | None = None  # points per game
+    utility: MeanOfGames | None = None
+    security: MeanOfGames | None = None
     tie_break: float | None = None  # Sonneborn-Berger in a round-robin, Buchholz in a swiss
     forfeits: int = 0
     timeouts: int = 0
@@ -47,7 +47,7 @@ class Row(Model):
     anchor: bool | None = None
 
 
-class Meeting(Model):
+class MetAgent(Model):
     """What one agent won against another."""
 
     games: int
@@ -72,16 +72,16 @@ class Tally:
         self.sums[name] += value  # type: ignore[assignment]
         self.spreads[name] = self.spreads.get(name, Spread()).add(value, deal)
 
-    def mean(self, name: str) -> Mean | None:
+    def mean(self, name: str) -> MeanOfGames | None:
         """What the values come to."""
         if not self.games:
             return None
         value = self.sums[name] / self.games
         found: Interval | None = self.spreads[name].interval(value)
-        return Mean(value=value, interval=None if found is None else (found.low, found.high))
+        return MeanOfGames(value=value, interval=None if found is None else (found.low, found.high))
 
 
-def standings(setup: Setup, rules: Rules, done: Done, made: Plan | None = None) -> list[Row]:
+def standings(setup: Setup, rules: Rules, done: Done, made: Plan | None = None) -> list[AgentRow]:
     """All agents, the best first; who is equal in everything shares a rank."""
     made = made or plan(setup, rules, done)
     tallies = tally(setup, made, done, games_per_match(setup, rules))
@@ -107,13 +107,13 @@ def tally(setup: Setup, made: Plan, done: Done, bye: float = 1) -> dict[str, Tal
     return tallies
 
 
-def head_to_head(setup: Setup, done: Done) -> dict[str, dict[str, Meeting]]:
+def head_to_head(setup: Setup, done: Done) -> dict[str, dict[str, MetAgent]]:
     """What everybody won against everybody else."""
     tallies = tally(setup, Plan([], [], [], None), {})
     for game in done.values():
         _count(tallies, game)
     return {
-        name: {rival: Meeting(games=len(won), points=sum(won)) for rival, won in one.against.items()}
+        name: {rival: MetAgent(games=len(won), points=sum(won)) for rival, won in one.against.items()}
         for name, one in tallies.items()
     }
 
@@ -187,8 +187,8 @@ def _row(
     rank: int,
     broken: Mapping[str, float | None],
     reached: Mapping[str, int],
-) -> Row:
-    return Row(
+) -> AgentRow:
+    return AgentRow(
         agent=name,
         rank=rank,
         points=round(one.points, 9),
