@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -62,7 +63,8 @@ async def reaches(file: Path, games: int) -> str:
         nonlocal url
         try:
             url = address.read_text()
-            listed = httpx.get(f"{url}/api/tournaments", timeout=10).json()["tournaments"]
+            async with httpx.AsyncClient(timeout=10) as web:
+                listed = (await web.get(f"{url}/api/tournaments")).json()["tournaments"]
         except (OSError, httpx.HTTPError, ValueError):
             return False
         return bool(listed and listed[0]["games"]["played"] >= games)
@@ -103,7 +105,8 @@ async def test_ctrl_c_leaves_it_resumable_and_no_finished_game_is_played_again(t
     running = begin(file)
     url = await reaches(file, 5)
     live = arena("tournament", "status", file)
-    page = httpx.get(f"{url}/tournaments", timeout=10)
+    async with httpx.AsyncClient(timeout=10) as web:
+        page = await web.get(f"{url}/tournaments")
     os.kill(running.pid, signal.SIGINT)
     code = running.wait(60)
     left = json.loads(arena("tournament", "report", file, "--format", "json").out)
@@ -151,3 +154,17 @@ def test_a_file_that_is_wrong_begins_nothing(tmp_path: Path) -> None:
     assert "did you mean 'challenge'?" in wrong.err
     assert "There is no tournament" in none.err
     assert not file.with_suffix(".tournament").exists()
+
+
+def test_the_file_of_the_documentation_is_played(tmp_path: Path) -> None:
+    page = Path(__file__).parents[1] / "docs" / "tournaments.md"
+    [example] = re.findall(r"```yaml file=cup.yaml\n(.*?)```", page.read_text(), re.DOTALL)
+    file = tmp_path / "cup.yaml"
+    file.write_text(example)
+
+    done = arena("tournament", "run", file)
+    report = arena("tournament", "report", file, "--format", "html", "--out", tmp_path / "cup.html")
+
+    assert (done.code, report.code) == (0, 0), done.err
+    assert "Finished: all games are played. 12 of 12 games." in done.out
+    assert "careful-too" in (tmp_path / "cup.html").read_text()

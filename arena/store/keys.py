@@ -178,6 +178,11 @@ def tournament_games(id_: str) -> str:
     return f"{{tour}}:g:{id_}"
 
 
+def tournament_changes(id_: str) -> str:
+    """How often something about a tournament has changed."""
+    return f"{{tour}}:n:{id_}"
+
+
 def tournament_owner(id_: str) -> str:
     """The worker that has it played."""
     return f"{{tour}}:o:{id_}"

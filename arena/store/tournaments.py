@@ -47,12 +47,20 @@ class Tournaments:
     async def change(self, id_: str, before: Standing, after: Standing) -> bool:
         """Put one standing in the place of another, unless somebody came first."""
         name = keys.tournament(id_)
-        return bool(await self.nodes.script("swap", [name], "state", before.to_json(), after.to_json()))
+        return await self._swap(id_, name, "state", before.to_json(), after.to_json())
 
     async def record(self, id_: str, before: Game | None, after: Game) -> bool:
         """Write down a game, unless its record is not the one that was seen."""
         name, seen = keys.tournament_games(id_), b"" if before is None else before.to_json()
-        return bool(await self.nodes.script("swap", [name], after.key, seen, after.to_json()))
+        return await self._swap(id_, name, after.key, seen, after.to_json())
+
+    async def _swap(self, id_: str, name: str, field: str, before: bytes, after: bytes) -> bool:
+        return bool(await self.nodes.script("swap", [name, keys.tournament_changes(id_)], field, before, after))
+
+    async def changes(self, id_: str) -> int:
+        """A number that moves whenever something about a tournament changes."""
+        name = keys.tournament_changes(id_)
+        return int(await self.nodes.run(name, "GET", name) or 0)
 
     async def ids(self, offset: int, limit: int) -> tuple[list[str], int]:
         """Some of all tournaments, the newest first, and how many there are."""

@@ -18,13 +18,14 @@ from arena.tournament.entry import Entry, Head, Phase, Standing
 from arena.tournament.games import Rules
 from arena.tournament.plan import check
 from arena.tournament.setup import Setup, parse
+from arena.tournament.shown import Shown
 from arena.version import __version__
 
 logger = logging.getLogger(__name__)
 
 PAUSE = 1.0  # seconds between looks for tournaments that nobody plays
-SPAN = Millis(10_000)  # for how long a worker has a tournament without saying so again
-RENEW = 3.0  # seconds after which it says so
+SPAN = Millis(6_000)  # for how long a worker has a tournament without saying so again
+RENEW = 2.0  # seconds after which it says so
 
 
 class Office:
@@ -33,6 +34,7 @@ class Office:
     def __init__(self, engine: Engine, store: Tournaments, secret: bytes, worker: str) -> None:
         self.engine = engine
         self.store = store
+        self.shown = Shown(store)
         self._secret = secret
         self._worker = worker
         self._playing: dict[str, asyncio.Task[None]] = {}
@@ -107,6 +109,7 @@ class Office:
                 raise Refused("TOURNAMENT_OVER", "This tournament is finished.")
             after = before.model_copy(update={**told, "run": before.run + (told["phase"] is Phase.RUNNING)})
             if await self.store.change(id_, before, after):
+                self.shown.forget(id_)
                 return
 
     def nudge(self) -> None:

@@ -1,6 +1,5 @@
 """The door of tournaments: they are begun, shown, stopped and gone on with. Nothing that comes in here is ever run."""
 
-import asyncio
 from typing import Any
 
 from pydantic import Field, JsonValue
@@ -12,6 +11,7 @@ from arena.tournament import report_text
 from arena.tournament.entry import Entry
 from arena.tournament.games import Game
 from arena.tournament.report import report
+from arena.tournament.shown import FRESH
 from arena.tournament.views import games_view, head_view, view
 from arena.web.calls.bodies import Body, read
 from arena.web.calls.lists import stretch
@@ -41,7 +41,7 @@ async def tournaments(call: Call) -> Any:
     part = stretch(call.query, 20)
     store = call.arena.tournaments.store
     ids, total = await store.ids(part.offset, part.limit)
-    found = [head_view(await store.load(id_)) for id_ in ids]
+    found = [await call.arena.tournaments.shown.get(id_, head_view, fresh=FRESH) for id_ in ids]
     return {"tournaments": found, "total": total, **part._asdict()}
 
 
@@ -56,12 +56,13 @@ async def create(call: Call) -> Any:
 
 async def tournament(call: Call) -> Any:
     """One of them."""
-    return view(await _entry(call))
+    return await call.arena.tournaments.shown.get(call.argument, view, fresh=FRESH)
 
 
 async def games(call: Call) -> Any:
     """Its games."""
-    part, found = stretch(call.query, 100), games_view(await _entry(call))
+    part = stretch(call.query, 100)
+    found = await call.arena.tournaments.shown.get(call.argument, games_view)
     return {"games": found[part.offset : part.offset + part.limit], "total": len(found), **part._asdict()}
 
 
@@ -70,12 +71,11 @@ async def show_report(call: Call) -> Any:
     form = call.query.get("format", "json")
     if form not in FORMATS:
         raise Invalid(f"A report is {', '.join(FORMATS)}.")
-    entry = await _entry(call)
-    told = await asyncio.to_thread(report, entry)
+    told = await call.arena.tournaments.shown.get(call.argument, report, aside=True)
     if form == "json":
         return told
     text = report_text.markdown(told) if form == "md" else report_text.html(told)
-    return File(text.encode(), FORMATS[form], f"tournament-{entry.head.id}.{form}")
+    return File(text.encode(), FORMATS[form], f"tournament-{told['tournament']['id']}.{form}")
 
 
 async def seats(call: Call) -> Any:
