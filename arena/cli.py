@@ -36,6 +36,7 @@ from arena.options import (
 )
 from arena.pack_cli import pack
 from arena.play_cli import CODES, play
+from arena.tournament_cli import tournament
 from arena.version import __version__
 
 GATE_USAGE = 64
@@ -56,6 +57,7 @@ app.add_typer(chat, name="chat")
 app.add_typer(users, name="users")
 app.add_typer(pack, name="pack")
 app.add_typer(eval_, name="eval")
+app.add_typer(tournament, name="tournament")
 app.add_typer(baseline, name="baseline")
 app.add_typer(compare, name="compare")
 app.add_typer(challenge, name="challenge")
