@@ -6,16 +6,13 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from pydantic import JsonValue
 
 from arena.chat import may_read, player_channel
 from arena.client.connection import Client, Frame, new_key
 from arena.models import ChallengeOperatorState, ChatMessage, Score, SessionId, Status, UserProfile
-
-if TYPE_CHECKING:
-    from arena.client.arena import Arena
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +33,17 @@ class Ended:
 Event: TypeAlias = Started | ChatMessage | Ended
 
 
+class Carrier(Protocol):
+    """What brings the moves of a seat to the server."""
+
+    async def play(self, game: Game, type: str, **fields: Any) -> Frame:
+        """Send a frame from the seat of a game, until it is answered."""
+
+
 class Game:
     """A seat in a session. Iterate over it to hear what others say to it; it ends with the game."""
 
-    def __init__(self, arena: Arena, told: Frame, invite: str) -> None:
+    def __init__(self, arena: Carrier, told: Frame, invite: str) -> None:
         self.arena = arena
         self.id = SessionId(told["ChallengeID"])
         self.info: dict[str, Any] = told["ChallengeInfo"]  # name, prompt and methods of the challenge
