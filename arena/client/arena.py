@@ -203,6 +203,7 @@ class Arena:
         return await asyncio.shield(self._online)
 
     async def _ask(self, guest: Client, type: str, fields: Mapping[str, Any]) -> Frame:
+        """Ask over one connection; once it is lost nobody else asks there, so that trying again means waiting."""
         try:
             return await guest.call(type, **fields)
         except ConnectionError:
@@ -257,7 +258,7 @@ class Arena:
     async def _resume(self, guest: Client, game: Game) -> None:
         while True:
             try:
-                await guest.call("resume", **game.back())
+                await self._ask(guest, "resume", game.back())
                 game.carrier = guest
             except RateLimited as refusal:
                 await asyncio.sleep(refusal.retry_after)
