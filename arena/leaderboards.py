@@ -13,7 +13,8 @@ from typing import Literal, NamedTuple
 from pydantic_core import from_json
 
 from arena.errors import Invalid, NotFound, trace
-from arena.models import Millis, RankedEntry, ScoringEntry, UserId, user_behind
+from arena.models import Millis, RankedEntry, ScoringEntry, UserId
+from arena.owners import by_owner
 from arena.pace import quantile
 from arena.record import Facts, Meetings, Tally, pair_of
 from arena.scorer import Scorer, ranked
@@ -30,7 +31,6 @@ from arena.standing import (
     PlayerStanding,
     Point,
     SeatTally,
-    Variant,
 )
 from arena.statistics import Interval, RankInterval, can_be_told_apart
 from arena.store.agents import Agents
@@ -372,30 +372,6 @@ def _row(entry: RankedEntry, rank: int, certainty: Certainty, facts: Facts | Non
         row.median_response = quantile(facts.paces, 0.5)
         row.p95_response = quantile(facts.paces, 0.95)
     return row
-
-
-def by_owner(rows: Sequence[BoardRow], metric: str) -> list[BoardRow]:
-    """One line per owner, that of its best entrant, with all of them disclosed. Who declares no owner is its own."""
-    groups: dict[tuple[bool, str], list[BoardRow]] = {}
-    for row in rows:
-        owner = row.declared.owner if row.declared else None
-        groups.setdefault((owner is not None, owner or user_behind(row.player_id)), []).append(row)
-    found: list[BoardRow] = []
-    for number, (best, *others) in enumerate(groups.values(), 1):
-        shares = bool(found) and best.metrics.get(metric) == found[-1].metrics.get(metric)
-        told = {"rank": found[-1].rank if shares else number, "rank_interval": None, "tied": None}
-        found.append(best.model_copy(update={**told, "variants": [_variant(row) for row in (best, *others)]}))
-    return found
-
-
-def _variant(row: BoardRow) -> Variant:
-    return Variant(
-        player_id=row.player_id,
-        rank=row.rank,
-        games_played=row.games_played,
-        metrics=row.metrics,
-        declared=row.declared,
-    )
 
 
 def _seat(tally: Tally) -> SeatTally:

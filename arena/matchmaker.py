@@ -5,24 +5,18 @@ carried out by whoever works on it last, always with the same session and the sa
 """
 
 import asyncio
-import hashlib
-import hmac
 import logging
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from random import Random
-from typing import NamedTuple
-
-import orjson
-from pydantic import JsonValue
 
 from arena import backfill, deals
 from arena.duties import AFTER_FAULT, attempt
 from arena.engine import Engine
 from arena.errors import ArenaError, NotFound, RateLimited, Refused, StoreUnavailable, Taken, Unreadable
-from arena.models import PLAYER, Millis, UserId
-from arena.pairing import START, Rules, Table, Ticket, tables
+from arena.models import Millis
+from arena.pairing import Rules, Table, tables
 from arena.queueing import Followers, QueueState, gone
 from arena.room import Listener
 from arena.scorer import Scorer
@@ -32,6 +26,7 @@ from arena.store.feeds import Feeds
 from arena.store.nodes import heed_cancellation
 from arena.store.queues import Found, Match, Outcome, Place, Queues
 from arena.store.sessions import Conflict
+from arena.ticketing import Tickets, Wish
 
 logger = logging.getLogger(__name__)
 
@@ -39,24 +34,6 @@ PAUSE = 0.5  # seconds between two looks at the queues while nobody comes
 BEAT = 5.0  # seconds between two signs of life for tickets whose owner is connected
 STALE = 5_000  # milliseconds after which a match's worker counts as dead
 LONGEST_WAIT = 25.0  # seconds that somebody may wait for an answer
-# Boards that rate players, the best first: their number, where players begin, and how much of it is an Elo point.
-RATED = {
-    "glicko2": ("glicko2:rating", 1500.0, 1.0),
-    "openskill": ("openskill:mu", 25.0, 50.0),
-    "elo": ("elo:rating", 1500.0, 1.0),
-}
-
-
-class Wish(NamedTuple):
-    """What somebody wants to play, and who that is."""
-
-    type: str
-    options: Mapping[str, JsonValue] | None = None
-    ranked: bool = True
-    user: UserId | None = None
-    proven: bool = False  # by a signature; other names are only believed
-    origin: str = ""
-    key: str | None = None
 
 
 class House:
@@ -76,10 +53,9 @@ class Matchmaker:
     def __init__(self, engine: Engine, queues: Queues, scorer: Scorer, feeds: Feeds, secret: bytes) -> None:
         self.engine = engine
         self.queues = queues
-        self.scorer = scorer
         self.clock = engine.clock
         self.settings = engine.settings
-        self.secret = secret
+        self.tickets = Tickets(engine, scorer, secret)
         self.house = House()
         self.is_ours: Callable[[str], bool] = lambda name: True  # whether this worker looks at a queue by itself
         self.followers = Followers(feeds)
@@ -90,7 +66,7 @@ class Matchmaker:
 
     async def enter(self, wish: Wish) -> QueueState:
         """Queue, or come back to one's ticket."""
-        ticket = await self._ticket(wish)
+        ticket = await self.tickets.ticket(wish, self.clock.now())
         replaced = ""
         while True:
             limits = (self.settings.limit_queue_tickets, self.settings.limit_queue_tickets_per_address)
@@ -150,7 +126,7 @@ class Matchmaker:
 
     async def overview(self, type: str) -> dict[str, int]:
         """How many wait, for games that count and for others."""
-        await self._offer(type, None)
+        await self.tickets.offer(type, None)
         waiting = (await self.queues.waiting(type)).tickets
         ranked = sum(ticket.ranked for ticket in waiting)
         return {"ranked": ranked, "practice": len(waiting) - ranked}
@@ -159,50 +135,6 @@ class Matchmaker:
         """Something has come of some tickets."""
         if self.followers.hear(feed, payload):
             self._nudged.set()
-
-    async def _ticket(self, wish: Wish) -> Ticket:
-        seats, options = await self._offer(wish.type, wish.options)
-        lane = hashlib.blake2b(orjson.dumps([wish.ranked, options], option=orjson.OPT_SORT_KEYS), digest_size=8)
-        return Ticket(
-            id=self._name(wish, lane.hexdigest()),
-            lane=lane.hexdigest(),
-            seats=seats,
-            options=dict(wish.options or {}),
-            ranked=wish.ranked,
-            user=wish.user,
-            origin=wish.origin,
-            rating=await self._rating(wish.type, wish.user),
-            at=self.clock.now(),
-        )
-
-    async def _offer(self, type: str, options: Mapping[str, JsonValue] | None) -> tuple[int, dict[str, JsonValue]]:
-        """How many play, and by which options in full; refuses what cannot be queued for."""
-        kind, options, _ = await self.engine.catalog.offer(type, options)
-        operator = kind.operator(options)
-        if reason := operator.lacks(self.engine.parts):
-            raise Refused("CANNOT_PLAY", f"This cannot be played here: {reason}.")
-        if any(role != PLAYER for role in operator.roles()):
-            raise Refused("CANNOT_QUEUE", "This needs somebody at the table who does not compete.")
-        return operator.players, operator.canonical
-
-    def _name(self, wish: Wish, lane: str) -> str:
-        """The id of a ticket, which opens it: drawn, or the same for the same key of the same owner."""
-        if wish.key is None:
-            return f"tkt_{secrets.token_hex(16)}"
-        owner = orjson.dumps(["ticket", wish.type, wish.user or "", "" if wish.user else wish.origin, wish.key, lane])
-        return f"tkt_{hmac.digest(self.secret, owner, 'sha256').hex()[:32]}"
-
-    async def _rating(self, type: str, user: UserId | None) -> float | None:
-        """Where a player stands, in points like Elo's; none without a board that rates."""
-        names = {strategy.name for strategy in self.scorer.strategies(type)}
-        rated = next((name for name in RATED if name in names), None)
-        if user is None or rated is None:
-            return None
-        key, start, scale = RATED[rated]
-        entrant = await self.engine.agents.entrant(user)
-        entries = await self.scorer.boards.entries(type, rated, [entrant.id if entrant else user])
-        value = entries[0].metrics.get(key) if entries else None
-        return None if value is None else START + (value - start) * scale
 
     async def _is_over(self, type: str, found: Found) -> bool:
         """Whether a ticket keeps its user from another: not if its seat is taken, or its owner is gone."""

@@ -49,7 +49,6 @@ class Seat:
         self.push: Callable[[bytes], None] = self._push
         self.desk = Desk(arena, self, "")
         self._game: Game | None = None
-        self._early: list[dict[str, Any]] = []
         self._pump = Pump(self._bring, copy_context())
 
     async def take(self, session: Session, match: Match, number: int) -> Game:

@@ -11,11 +11,11 @@ import pytest
 from arena import catalog, matchmaker
 from arena.clock import Clock
 from arena.errors import ArenaError, RateLimited, Refused, Taken
-from arena.matchmaker import Wish
 from arena.models import Invite, Millis, UserId
 from arena.queueing import QueueState
 from arena.runtime import Arena, open_arena
 from arena.settings import Settings
+from arena.ticketing import Wish
 from tests.results import game
 
 

@@ -5,10 +5,10 @@ from typing import Any
 from arena import auth
 from arena.auth import Signed
 from arena.errors import Invalid, NotFound
-from arena.matchmaker import Wish
 from arena.models import UserId
 from arena.queueing import QueueState
 from arena.runtime import Arena
+from arena.ticketing import Wish
 from arena.web.calls.bodies import Queue, SignedQueue, read
 
 PURPOSE = "queue:{}"  # what a signature is for, with the challenge

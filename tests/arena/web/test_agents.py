@@ -8,11 +8,12 @@ from typing import Any
 import orjson
 import pytest
 
+from arena import archive
 from arena.archived import check_result
 from arena.errors import Invalid
 from arena.identity import Identity
-from arena.leaderboards import by_owner
 from arena.models import Declared, Entrant, GameResult, Invite, UserId, user_behind
+from arena.owners import by_owner
 from arena.standing import BoardRow
 from tests.callers import Caller, calling
 from tests.commands import arena as command
@@ -201,6 +202,23 @@ async def test_an_agent_is_declared_and_owners_are_shown_on_the_command_line(
     assert shown.code == 0, shown.err
     assert "self-reported" in shown.out
     assert "2 owners" in shown.out
+
+
+async def test_an_archive_takes_the_variants_along(caller: Caller, arena: Served) -> None:
+    for model in ("m-1", "m-2"):
+        await declare(caller, "ada", owner="acme", model=model)
+        await play(caller, "ada", "ben")
+    before = await caller.get("/leaderboards/psi/elo", by="owner")
+    kept = [line async for line in archive._lines(arena.arena, None, games=True)]
+    await arena.arena.nodes.run("any", "FLUSHALL")
+    assert (await caller.get("/leaderboards/psi/elo"))["rows"] == []
+
+    for line in kept:
+        await archive._take(arena.arena, line)
+    await arena.arena.scorer.catch_up("psi")
+
+    assert (await caller.get("/leaderboards/psi/elo", by="owner"))["rows"] == before["rows"]
+    assert (await caller.get("/leaderboards/psi/elo", by="owner"))["resultsHash"] == before["resultsHash"]
 
 
 def test_lines_of_one_owner_are_one_in_the_order_of_the_best() -> None:
