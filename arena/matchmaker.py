@@ -211,10 +211,13 @@ class Matchmaker:
     async def carry_out(self, match: Match) -> None:
         """Open the session of a match and tell the owners of its tickets; may be done again by anybody."""
         try:
-            session = await self._open(match)
+            session = await (self.engine.get(match.session) if match.settled else self._open(match))
         except (StoreUnavailable, RateLimited):
             raise
         except ArenaError as error:
+            if match.settled:  # its game is gone, and so is the work of its bots
+                await self.queues.finish(match)
+                return
             logger.warning("match failed type=%s code=%s", match.type, error.code)
             failed = Outcome(match=match.id, code=error.code, error=error.message)
             await self.queues.seat(match, [failed] * len(match.tickets), self.clock.now(), self._keep, goes_on=False)

@@ -11,10 +11,12 @@ import pytest
 from arena import catalog, matchmaker
 from arena.clock import Clock
 from arena.errors import ArenaError, RateLimited, Refused, Taken
+from arena.matchmaker import House
 from arena.models import Invite, Millis, UserId
 from arena.queueing import QueueState
 from arena.runtime import Arena, open_arena
 from arena.settings import Settings
+from arena.store import index
 from arena.ticketing import Wish
 from tests.results import game
 
@@ -70,6 +72,7 @@ async def test_two_workers_seat_two_hundred_at_once_and_nobody_twice(one: Arena,
     assert len({state.invite for state in seated}) == 200
     sessions = {state.challenge_id for state in seated}
     assert len(sessions) == 100
+    assert (await one.index.page(index.name("psi"), 0, 1)).total == 100  # nobody was paired into another one before
     assert await one.matchmaker.overview("psi") == {"ranked": 0, "practice": 0}
     for id_ in sessions:
         held = (await one.engine.get(str(id_))).header.held
@@ -119,6 +122,35 @@ async def test_a_match_that_nobody_could_make_in_time_is_called_off(one: Arena, 
 
     assert {state.code for state in await standing(other, ada, ben)} == {"MATCH_LAPSED"}
     assert (await one.matchmaker.enter(wish("ada"))).status == "waiting"
+
+
+class Bystander(House):
+    """A house whose bots never play, as those of a worker that died."""
+
+    def has_bots(self, type: str) -> list[str]:
+        return ["honest"]
+
+
+async def test_a_match_whose_game_is_gone_leaves_its_bots_nothing_to_do(store: str) -> None:
+    async with worker(store, queue_backfill_seconds=0.001) as arena:
+        maker = arena.matchmaker
+        maker.house = Bystander()
+        ada = await maker.enter(wish("ada"))
+        maker.clock = clock = Hand()
+        clock.ahead = 1_000
+        await maker.tend("psi")
+        [seated] = await standing(arena, ada)
+        session = await arena.engine.get(str(seated.challenge_id))
+        assert sorted(session.header.held.values()) == ["ada", "house/psi/honest"]
+        [(match, _)] = await maker.queues.abandoned("psi", maker.clock.now())
+        assert match.settled
+        await arena.sessions.remove(session, arena.clock.now())
+        arena.engine.forget()
+
+        await maker.carry_out(match)
+
+        assert await maker.queues.abandoned("psi", maker.clock.now()) == []
+        assert await standing(arena, ada) == [seated]
 
 
 async def test_one_user_has_one_ticket_and_gets_it_again_by_key_or_signature(one: Arena) -> None:
