@@ -19,7 +19,7 @@ SOCKETS := $(WEB:%=tests/arena/web/test_%.py) tests/arena/test_hub.py tests/aren
 unexport PYTHONDONTWRITEBYTECODE # the processes that tests start begin much sooner with their bytecode at hand
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check bench coverage boards chaos vectors mutants lock clean
+.PHONY: help demo serve test check bench coverage boards chaos tournament vectors mutants lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +54,9 @@ boards: .venv/.installed-dev ## measure leaderboards and the counting of games
 
 chaos: .venv/.installed-dev ## a hundred kills at random moments; takes a while
 	$(BIN)/python -m pytest -m chaos --timeout 3600 $(ARGS)
+
+tournament: .venv/.installed-dev ## sixteen agents, 480 games, killed in the middle: the same standings
+	$(BIN)/python -m pytest -m chaos --timeout 1200 tests/test_tournament.py $(ARGS)
 
 vectors: .venv/.installed-dev ## try a folder of pack vectors, e.g. make vectors DIR=../vectors
 	$(BIN)/python -m tests.vectors_runner $(DIR)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from arena.options import Url
+from arena.options import Url, caller_of
 
 User = Annotated[str | None, typer.Option(help="Who you are, where names are believed.", metavar="ID")]
 Sign = Annotated[
@@ -31,10 +31,8 @@ def queue(
     It is kept for you for a while: join with it at once, under the same name. Exit code 1 if there was no company in
     time; Ctrl-C gives the place in the queue up.
     """
-    from arena.remote import LOCAL
-
     wanted = _options(options)
-    waiting = _wait(url or context.obj or LOCAL, type_, wanted, user, sign, patience=timeout, ranked=not practice)
+    waiting = _wait(caller_of(context, url).url, type_, wanted, user, sign, patience=timeout, ranked=not practice)
     try:
         typer.echo(asyncio.run(waiting))
     except TimeoutError:
@@ -93,7 +91,7 @@ def declare(
     told = {"owner": owner, "model": model, "prompt": fingerprint(prompt), "harness": fingerprint(harness)}
     signed = Identity.load(sign).sign("agent-update") if sign else {"userId": user or ""}
     body = json.dumps({**told, **signed}).encode()
-    answer = remote.ask("POST", url or context.obj or remote.LOCAL, ["agents"], body=body)
+    answer = remote.ask("POST", caller_of(context, url).url, ["agents"], body=body)
     typer.echo(json.dumps(answer.json, indent=2))
     raise typer.Exit(0 if answer.ok else 1)
 

@@ -1,5 +1,7 @@
 """What each field means: one word per thing in the whole protocol, so one explanation per name."""
 
+from arena.web.spec.tournament_words import TOURNAMENT_WORDS
+
 WORDS = {
     "Declared.prompt": "A fingerprint of the prompt, by the agent's own word.",
     "Entrant.prompt": "A fingerprint of the prompt, by the agent's own word.",
@@ -255,3 +257,4 @@ WORDS = {
     "PackFinding.message": "What is wrong with it.",
     "Shelved.version": "The number of a version; without it the whole pack is meant.",
 }
+WORDS = TOURNAMENT_WORDS | WORDS
