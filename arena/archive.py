@@ -70,7 +70,7 @@ async def _lines(arena: Arena, type: str | None, games: bool) -> AsyncIterator[L
         at = 0
         while results := await arena.boards.results(type_, at, PAGE):
             at += len(results)
-            fresh = {user for result in results for user in result.users} - told
+            fresh = {user for result in results for user in result.player_identities.values()} - told
             told |= fresh
             for profile in (await arena.users.profiles(sorted(fresh))).values():
                 yield ProfileLine(profile=profile)
@@ -147,6 +147,8 @@ async def _take(arena: Arena, line: Line) -> str:
             check_result(result)
             known = await arena.boards.has(result)
             await arena.boards.append(result)
+            for entrant in (result.entrants or {}).values():
+                await arena.engine.agents.note(entrant, "NX")
             return "known" if known else line.kind
         case GameLine():
             session = session_of(line)

@@ -12,7 +12,19 @@ from pydantic import Field, TypeAdapter
 from arena import chat
 from arena.chat import Entry, new_tag
 from arena.errors import Invalid
-from arena.models import LONGEST, Challenge, ChatMessage, GameResult, Invite, Millis, Model, Status, UserProfile
+from arena.models import (
+    LONGEST,
+    Challenge,
+    ChatMessage,
+    Entrant,
+    GameResult,
+    Invite,
+    Millis,
+    Model,
+    Status,
+    UserId,
+    UserProfile,
+)
 from arena.pace import MOST
 from arena.session import Header, Input, Session, Standing, commit_to, result_of
 from arena.store import keys
@@ -103,6 +115,7 @@ def session_of(line: GameLine) -> Session | None:
         category=result.game_category,
         outcomes=result.outcomes,
         times=result.response_times or [],
+        entrants=result.entrants or {},
         revealed=True,
         messages=sum(message.channel == chat.operator_channel(challenge.id) for message in line.messages),
     )
@@ -124,12 +137,21 @@ def check_result(result: GameResult) -> None:
         and all(0 < len(name) <= LONGEST for name in (result.game_id, *result.players, *known.values()))
         and seats == len(set(result.players)) == len(result.scores) == len(result.outcomes) > 0
         and set(known) <= set(result.players)
+        and _are_of(result.entrants or {}, known)
         and all(0 <= moment < LATEST for moment in (result.created_at, result.started_at, result.completed_at))
         and _are_times(result.response_times, seats)
         and all(abs(value) <= LARGEST for score in result.scores for value in (score.security, score.utility))
     )
     if not fits:
         raise Invalid(f"game {result.game_id[:LONGEST]}: this is no result of a game")
+
+
+def _are_of(entrants: dict[Invite, Entrant], users: dict[Invite, UserId]) -> bool:
+    """Whether these are makes of the agents that played."""
+    return all(
+        seat in users and made.variant is not None and made.id == made.entrant_of(users[seat])
+        for seat, made in entrants.items()
+    )
 
 
 def _are_times(times: list[list[int]] | None, seats: int) -> bool:

@@ -26,7 +26,10 @@ def overview(told: Told) -> Iterator[RenderableType]:
 def board(told: Told) -> Iterator[RenderableType]:
     """A stretch of a board, and what it is made of."""
     yield _rows(told["rows"], told["metrics"], told["metric"])
+    if "owners" in told:
+        yield from _variants(told["rows"], told["metric"])
     facts = [plural(told["players"], "player", "players"), plural(told["games"], "game", "games")]
+    facts += [plural(told["owners"], "owner", "owners")] if "owners" in told else []
     facts += [f"results {told['resultsHash'][:12]}"] if "resultsHash" in told else []
     facts += [f"counted {_time(told['fittedAt'])}"] if "fittedAt" in told else []
     facts += [f"frozen {_time(told['frozenAt'])}"] if "frozenAt" in told else []
@@ -86,6 +89,19 @@ def _rows(rows: Sequence[Told], metrics: Sequence[Told], metric: str, mark: str 
         style = "bold" if row["playerId"] == mark else None
         table.add_row(*map(_cell, (*cells, row["gamesPlayed"], record, _response(row), notes)), style=style)
     return table
+
+
+def _variants(rows: Sequence[Told], metric: str) -> Iterator[RenderableType]:
+    """The entrants behind lines of owners, with what they declare."""
+    table = _table("owner", "variant", "value>", "games>", "declared (self-reported)")
+    for row in rows:
+        for made in row["variants"]:
+            declared = made.get("declared", {})
+            facts = ", ".join(f"{name} {declared[name]}" for name in ("model", "prompt", "harness") if name in declared)
+            owner = declared.get("owner") or row.get("username") or row["playerId"]
+            cells = (harmless(owner, 32), made["playerId"], _number(made["metrics"].get(metric)))
+            table.add_row(*map(_cell, (*cells, made["gamesPlayed"], facts)))
+    yield table
 
 
 def _rank(row: Told) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from arena import library_cli  # noqa: F401 - adds its commands to those of packs
+from arena.agent_commands import declare, queue
 from arena.author_commands import challenge, seed, simulate
 from arena.board_commands import scoring
 from arena.client_commands import challenges, chat, users
@@ -213,6 +214,8 @@ def import_(
 
 app.command(epilog=CODES)(play)
 app.command()(simulate)
+app.command()(queue)
+users.command()(declare)
 app.command()(gate)
 
 

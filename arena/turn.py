@@ -131,9 +131,13 @@ def _join(operator: AnyOperator, turn: Turn, join: Join) -> None:
         raise InviteAlreadyUsed("This invite has already been used.")
     if standing.status is Status.ENDED:
         raise GameNotRunning("The game is over.")
+    if join.user != header.held.get(join.invite, join.user):
+        raise Refused("NOT_YOUR_SEAT", "This seat is kept for somebody else.")
     if header.role_of(join.invite) == PLAYER:
         standing.players = [*standing.players, join.invite]
         standing.joined_at = [*standing.joined_at, join.at]
+        if join.entrant is not None:
+            standing.entrants = {**standing.entrants, join.invite: join.entrant}
     else:
         standing.attendants = [*standing.attendants, join.invite]
     turn.seat = seat = Seat(turn.handles.index(join.invite))

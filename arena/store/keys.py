@@ -138,6 +138,16 @@ def profile(user: str) -> str:
     return f"u:{user}"
 
 
+def agent(entrant: str) -> str:
+    """What an entrant has declared."""
+    return f"a:{entrant}"
+
+
+def variants(user: str) -> str:
+    """The entrants of a user, by the time when each was declared first."""
+    return f"av:{user}"
+
+
 def signatures(user: str) -> str:
     """Signatures that a user has made lately; in the slot of its profile, since such a user's id is hex."""
     return f"{{u:{user}}}:s"
