@@ -17,6 +17,7 @@ from arena.gate_cli import baseline, compare, gate
 from arena.models import SessionId, UserId
 from arena.options import Auth, Config, Data, Host, Keys, Load, LogFormat, Port, Store, Url, Workers, settings_of
 from arena.pack_cli import pack
+from arena.record_commands import record, signing, verify
 from arena.version import __version__
 
 GATE_USAGE = 64
@@ -40,6 +41,7 @@ app.add_typer(baseline, name="baseline")
 app.add_typer(compare, name="compare")
 app.add_typer(challenge, name="challenge")
 app.add_typer(seed, name="seed")
+app.add_typer(signing, name="signing")
 
 
 @app.command()
@@ -209,6 +211,8 @@ def import_(
 
 
 app.command()(simulate)
+app.command()(record)
+app.command()(verify)
 app.command()(gate)
 
 
