@@ -99,8 +99,16 @@ class Blinds:
 
     def hide(self, what: str, number: int, text: bytes) -> str:
         """A promise of a text that is not shown."""
-        purpose = f"arena:v1:withheld:{self._session}:{what}:{number}"
-        return hashlib.sha256(hmac.digest(self._secret, purpose.encode(), "sha256") + text).hexdigest()
+        return self.promise(self.key(what, number), text)
+
+    def key(self, what: str, number: int) -> bytes:
+        """What a promise is made with, beside the text."""
+        return hmac.digest(self._secret, f"arena:v1:withheld:{self._session}:{what}:{number}".encode(), "sha256")
+
+    @staticmethod
+    def promise(key: bytes, text: bytes) -> str:
+        """What binds to a text without showing it."""
+        return hashlib.sha256(key + text).hexdigest()
 
 
 def played(inputs: Sequence[Input]) -> list[Input]:

@@ -6,15 +6,15 @@ import inspect
 from functools import lru_cache
 from pathlib import Path
 
-from arena import proof
+from arena import opening, proof
 from arena.archived import IMPORTED
-from arena.chat import operator_channel, player_channel
+from arena.chat import Entry, operator_channel, player_channel
 from arena.errors import Refused
 from arena.models import Status
-from arena.proof import Blinds, Counted, SealLine
+from arena.proof import Blinds, Counted, Opened, SealLine
 from arena.recording import WHOLE
 from arena.runtime import Arena
-from arena.session import Session
+from arena.session import Input, Session
 
 
 async def proof_of(arena: Arena, session: Session, *, keep: bool = True) -> bytes:
@@ -47,14 +47,29 @@ async def _is_sealed(arena: Arena, session: Session) -> bool:
     return True
 
 
-async def _make(arena: Arena, session: Session, *, sealed: bool) -> bytes:
+async def openings_of(arena: Arena, session: Session) -> bytes:
+    """What opens all that the record of a session withholds: for the keeper of the store, and nobody else."""
+    if session.header.arena == IMPORTED:
+        _refuse("NO_OPENINGS", "This game was imported: what its record withholds is known where it was played.")
+    await proof_of(arena, session, keep=False)
+    inputs, logs = await _history(arena, session)
+    deal = Opened(secret=session.header.secret, seed=session.header.seed)
+    return await asyncio.to_thread(opening.write, deal, inputs, logs, Blinds(arena.secret, session.id))
+
+
+async def _history(arena: Arena, session: Session) -> tuple[list[Input], list[list[Entry]]]:
+    """All inputs and messages up to the end of a game."""
     end = (await arena.sessions.heads(session.id)).end or (WHOLE, WHOLE)
     channels = (operator_channel(session.id), player_channel(session.id))
     logs = [
         (await arena.sessions.tail(channel, WHOLE)).entries[:length]
         for channel, length in zip(channels, end, strict=True)
     ]
-    inputs = proof.played(await arena.sessions.inputs(session.id))
+    return proof.played(await arena.sessions.inputs(session.id)), logs
+
+
+async def _make(arena: Arena, session: Session, *, sealed: bool) -> bytes:
+    inputs, logs = await _history(arena, session)
     now = arena.clock.now()
     strategies = [
         Counted(name=strategy.name, content_hash=_hash(inspect.getfile(type(strategy))))

@@ -43,6 +43,10 @@ def verify(
         str | None,
         typer.Option(help="The public key that you trust: hex of the server's /.well-known/arena-keys.json."),
     ] = None,
+    openings: Annotated[
+        Path | None, typer.Option(help="What the keeper of the server lets you see of what is private.", metavar="FILE")
+    ] = None,
+    pack: Annotated[Path | None, typer.Option(help="The pack that was played, as a bundle.", metavar="FILE")] = None,
     rerun: Annotated[
         bool, typer.Option("--rerun/--no-rerun", help="Play the game once more by the rules that are installed here.")
     ] = True,
@@ -57,7 +61,9 @@ def verify(
     from arena import verify
 
     data = sys.stdin.buffer.read() if file == "-" else verify.read(Path(file))
-    raise typer.Exit(verify.show(data, key, settings_of(load).load, again=rerun, as_json=as_json))
+    beside = [path and verify.read(path) for path in (openings, pack)]
+    wish = verify.Wish(key, *beside, modules=settings_of(load).load, again=rerun)
+    raise typer.Exit(verify.show(data, wish, as_json=as_json))
 
 
 @signing.command()
@@ -85,3 +91,26 @@ def rotate(
 
     made = asyncio.run(notary.rotate(settings_of(store=store, data=data), revoke=revoke))
     typer.echo(json.dumps(made.wire(), indent=2))
+
+
+@signing.command(name="open")
+def open_(
+    session: Annotated[str, typer.Argument(help="Id of a session that has ended.", metavar="ID")],
+    file: Annotated[
+        Path | None, typer.Option("--out", help="Where to write. Default: to the output.", metavar="FILE")
+    ] = None,
+    store: Store = None,
+    data: Data = None,
+    load: Load = None,
+) -> None:
+    """Write what the record of a game withholds, with what proves it: every private message and every secret in it.
+
+    For an auditor: arena verify FILE --openings FILE. Of a pack that was played this is what playing it again needs.
+    """
+    from arena import notary
+
+    written = asyncio.run(notary.openings(settings_of(load, store=store, data=data), session))
+    if file is None:
+        sys.stdout.buffer.write(written)
+    else:
+        file.write_bytes(written)

@@ -18,7 +18,7 @@ def check(record: Record, known: Catalog) -> Finding:
     """Whether the rules make the same game of the same inputs; not every game can be played again."""
     game, result = record.game, record.game.result
     kind = known.challenges.get(result.challenge_type)
-    if game.sealed:
+    if game.opened is None:
         return Finding(Verdict.OPEN, "The game is sealed: its inputs are promised, not shown, so it cannot be re-run.")
     if kind is None:
         return Finding(Verdict.OPEN, f"There are no rules of {result.challenge_type} here to play it by; see --load.")
@@ -36,7 +36,8 @@ def play(record: Record, kind: ChallengeType) -> Finding:
     except Wrong as reason:
         return Finding(Verdict.WRONG, str(reason))
     count = plural(len(record.inputs), "input", "inputs")
-    words = f"Played again: {count} make the same {plural(len(told), 'message', 'messages')}, state and scores."
+    same = "scorecards and scores" if record.game.sealed else "state and scores"
+    words = f"Played again: {count} make the same {plural(len(told), 'message', 'messages')}, {same}."
     return Finding(Verdict.RIGHT, words)
 
 
@@ -96,5 +97,5 @@ def _compare_result(record: Record, session: Session) -> None:
     for name in GameResult.model_fields:
         if name not in SIGNED_ONLY and getattr(theirs, name) != getattr(ours, name):
             raise Wrong(f"line 1: the rules come to another {name.replace('_', ' ')}.")
-    if challenge_view(session).game_state != record.game.game_state:
+    if record.game.game_state is not None and challenge_view(session).game_state != record.game.game_state:
         raise Wrong("line 1: the rules leave the game in another state.")

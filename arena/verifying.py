@@ -68,7 +68,7 @@ def check(data: bytes, key: str | None = None) -> tuple[Record | None, list[Find
     try:
         record = read(data)
         findings.append(_right(f"{len(record.lines)} lines, all in their places."))
-        for step in (_chain, _signature, lambda record: _pinned(record, key), _order, _promise):
+        for step in (_chain, _signature, lambda record: _pinned(record, key), _order, check_promise):
             findings.append(_right(step(record)))
     except Wrong as reason:
         return None, [*findings, Finding(Verdict.WRONG, str(reason))]
@@ -182,7 +182,7 @@ def _misplaced(record: Record) -> Iterator[tuple[int, str]]:
             yield place, "what it holds is neither shown nor promised."
 
 
-def _promise(record: Record) -> str:
+def check_promise(record: Record) -> str:
     """Whether the deal is the one that was promised when the session was opened."""
     game, result = record.game, record.game.result
     if game.opened is None:

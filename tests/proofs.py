@@ -6,12 +6,12 @@ from typing import Any
 import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from arena import proof
+from arena import opening, proof
 from arena.catalog import Catalog, describe
 from arena.chat import Entry
 from arena.identity import Identity
 from arena.models import ChatMessage, Millis
-from arena.proof import PURPOSE, Blinds, Counted, digest
+from arena.proof import PURPOSE, Blinds, Counted, Opened, digest
 from arena.session import Session, commit_to
 from arena.testing import Table
 
@@ -33,13 +33,23 @@ def record(table: Table[Any, Any], *, sealed: bool = False) -> bytes:
     promise = commit_to(header.secret, header.seed, header.type, version, header.options)
     named = header.model_copy(update={"version": version, "commitment": promise})
     session = Session(named, table.session.standing, table.session.game)
-    logs = [[_entry(message) for message in log] for log in (table.log, table.talk)]
     strategies = [Counted(name="average", content_hash="0" * 64)]
     counts = (len(table.inputs), len(table.log) + len(table.talk))
     first = proof.head(session, "arena", Millis(table.now + 1), strategies, counts, sealed)
     if sealed:
         first = first.model_copy(update={"opened": None, "game_state": None})
-    return proof.write(first, table.inputs, logs, Blinds(b"secret", session.id), KEY)
+    return proof.write(first, table.inputs, _logs(table), Blinds(b"secret", session.id), KEY)
+
+
+def openings(table: Table[Any, Any]) -> bytes:
+    """What opens the sealed record of a game that was played at a table."""
+    header = table.session.header
+    deal = Opened(secret=header.secret, seed=header.seed)
+    return opening.write(deal, table.inputs, _logs(table), Blinds(b"secret", header.id))
+
+
+def _logs(table: Table[Any, Any]) -> list[list[Entry]]:
+    return [[_entry(message) for message in log] for log in (table.log, table.talk)]
 
 
 def forged(data: bytes, change: Change) -> bytes:

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from arena import JobFailed, rerun, verifying
+from arena import JobFailed, opening, rerun, verifying
 from arena.catalog import Catalog
 from arena.testing import Table
-from arena.verifying import Finding, Verdict
+from arena.verifying import Finding, Verdict, Wrong
 from challenges.psi.rules import PrivateSetIntersection
 from challenges.ultimatum.rules import Ultimatum
 from tests.plugins.tally import Tally
-from tests.proofs import PUBLIC, forged, known, record
+from tests.proofs import PUBLIC, forged, known, openings, record
 
 LINE = re.compile(r"^line (\d+): ")
 
@@ -183,6 +183,27 @@ def test_a_sealed_game_is_checked_as_far_as_it_is_shown() -> None:
     assert [finding.verdict for finding in findings[:-1]] == [Verdict.RIGHT] * (len(findings) - 1)
     assert findings[-1].verdict is Verdict.OPEN
     assert "sealed" in findings[-1].words
+
+
+def test_what_was_withheld_is_opened_checked_and_played_again() -> None:
+    table = psi()
+    found, _ = verifying.check(record(table, sealed=True))
+    assert found is not None
+    given = openings(table)
+
+    whole = opening.apply(found, given)
+
+    assert rerun.check(whole, known(table)).verdict is Verdict.RIGHT
+    assert "for you alone: 42" in [line.message.content for line in whole.messages]
+    for said, reason in ((b"1 2 3", "line 4: what is said"), (b"for you alone: 42", r"line \d+: what is said")):
+        with pytest.raises(Wrong, match=reason):
+            opening.apply(found, given.replace(said, b"4" * len(said), 1))
+    with pytest.raises(Wrong, match="promised was"):
+        opening.apply(found, given.replace(b'"seed":"7"', b'"seed":"8"'))
+    with pytest.raises(Wrong, match="line 2: nothing opens it"):
+        opening.apply(found, given.splitlines()[0])
+    with pytest.raises(Wrong, match="make no sense"):
+        opening.apply(found, b"what")
 
 
 def test_rules_that_are_not_here_or_of_another_version_are_not_asked() -> None:

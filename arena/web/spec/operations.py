@@ -77,6 +77,7 @@ def _record(id_: str) -> Operation:
         "inputs, messages as everybody may see them, secret and seed, versions, scores. `arena verify` checks it. "
         "`GAME_NOT_OVER` and `PAIR_NOT_OVER` mean that there is none yet, `NO_RECORD` that there is none at all.",
         errors=(NotFound, Refused),
+        auth={"identity": Identity.OPTIONAL},  # who shows a wrong key is told so
     )
 
 

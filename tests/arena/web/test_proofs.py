@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from arena import catalog, rerun, verifying
+from arena import catalog, proving, rerun, verify, verifying
 from arena.models import Millis
 from arena.store import keys
 from arena.verifying import Finding, Verdict
@@ -149,8 +149,16 @@ async def test_a_pack_keeps_its_secrets_and_its_record_says_what_cannot_be_check
         await hear(session, "Game ended.")
 
         data = await record(keeper, session, "quiz")
+        played = await arena.arena.engine.get(session.id)
+        openings = await proving.openings_of(arena.arena, played)
 
+    audited = verify.find(data, verify.Wish(openings=openings, pack=quiz()))[1]
+    other = verify.find(data, verify.Wish(openings=openings, pack=quiz(pack__name="Another")))[1]
     found = findings(data)
+    assert are_right(audited), audited
+    assert "scorecards" in audited[-1].words
+    assert other[-1].verdict is Verdict.OPEN
+    assert SECRET.encode() in openings
     assert SECRET.encode() not in data
     assert b'"seed":' not in data
     assert json.loads(data.splitlines()[0])["result"]["scorecards"][0]["cases"] == 2
