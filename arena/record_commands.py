@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from arena.options import Data, Load, Store, Url, settings_of
+from arena.options import Data, Load, Store, Url, caller_of, settings_of
 
 signing = typer.Typer(help="The keys that a server signs its records with.", add_completion=False)
 
@@ -26,9 +26,9 @@ def record(
     For example: arena record ID --out game.ndjson, and then arena verify game.ndjson. docs/records.md has the format.
     """
     from arena.errors import CannotStart
-    from arena.remote import LOCAL, ask
+    from arena.remote import ask
 
-    answer = ask("GET", url or context.obj or LOCAL, ["sessions", session, "record"])
+    answer = ask("GET", caller_of(context, url).url, ["sessions", session, "record"])
     if not answer.ok:
         raise CannotStart(answer.json.get("error", f"The server answered {answer.status}."))
     if file is None:

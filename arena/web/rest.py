@@ -4,7 +4,7 @@ from typing import Any
 
 from arena.errors import Invalid
 from arena.models import Channel, UserId
-from arena.web import packs, proofs, runs
+from arena.web import packs, proofs, runs, tournaments
 from arena.web.calls import lists, moves, people, rankings, seats
 from arena.web.calls.bodies import Chat, Message, read
 from arena.web.errors import CODED, PLAYING
@@ -192,4 +192,5 @@ ROUTES = (
     *proofs.ROUTES,
     *packs.ROUTES,
     *runs.ROUTES,
+    *tournaments.ROUTES,
 )
