@@ -15,7 +15,7 @@ from tests.callers import Caller
 from tests.commands import arena
 from tests.servers import Process
 
-RECORD = "game.record.ndjson"
+RECORD, OPENINGS = "game.record.ndjson", "game.openings.ndjson"
 Lines = list[dict[str, Any]]
 
 
@@ -68,8 +68,9 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
 
         taken = arena("record", ended, "--url", server.url, "--out", path.with_name(RECORD))
         early = arena("record", running, "--url", server.url)
+        opened = arena("signing", "open", ended, "--data", server.data, "--out", path.with_name(OPENINGS))
 
-        assert (taken.code, taken.err) == (0, "")
+        assert (taken.code, taken.err) == (opened.code, opened.err) == (0, "")
         assert (early.code, early.err) == (1, "arena: The game is not over: it has no record yet.\n")
         assert done.code == 0, done.err
         assert done.err == "2 results, 3 games, 1 profile written\n"
@@ -140,12 +141,13 @@ def test_a_record_is_verified_offline_and_a_changed_one_is_told_by_its_line(expo
     changed = tmp_path / "changed.ndjson"
     changed.write_bytes(whole.read_bytes().replace(b'"content":"1"', b'"content":"2"', 1))
 
-    right = arena("verify", whole, "--key", key)
+    right = arena("verify", whole, "--key", key, "--openings", whole.with_name(OPENINGS))
     stranger = arena("verify", whole, "--key", key[:-2] + "ff", "--no-rerun")
     wrong = arena("verify", changed, "--json")
     missing = arena("verify", tmp_path / "nothing")
 
     assert right.code == 0, right.out + right.err
+    assert "What was withheld is what was promised." in right.out
     assert "Played again: 4 inputs make the same" in right.out
     assert stranger.code == 1
     assert "WRONG: line" in stranger.out

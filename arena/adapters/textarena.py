@@ -154,7 +154,7 @@ def challenge(environment: str) -> type[TextArenaGame]:
         "__module__": __name__,
         "__doc__": TextArenaGame.__doc__,
     }
-    operator = type(environment, (TextArenaGame,), made)
+    operator: type[TextArenaGame] = type(environment, (TextArenaGame,), made)
     operator.options_type = chosen  # only now: a subclass begins with the options of its base
     return operator
 

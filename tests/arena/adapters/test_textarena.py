@@ -89,8 +89,9 @@ def test_an_environment_that_plays_otherwise_is_stopped() -> None:
     TextArenaGame._ready.clear()
     state = table.state.model_copy(update={"mark": "0" * 64})
 
+    rules: Any = table.operator
     with pytest.raises(Internal, match="the same game twice"):
-        table.operator._world(state)
+        rules._world(state)
 
 
 def test_the_chance_of_a_game_is_its_own() -> None:
