@@ -96,6 +96,7 @@ function downloads(id) {
   return [
     h("a", { href: `${address}.html`, download: true, title: "One file that plays without a server" }, "Download replay"),
     h("a", { href: `${address}.ndjson`, download: true, title: "The same as data, as arena export writes it" }, "ND-JSON"),
+    h("a", { class: "record", href: `/api/sessions/${encodeURIComponent(id)}/record`, download: true, title: "Signed by this server; arena verify checks it" }, "Record"),
   ];
 }
 

@@ -35,6 +35,7 @@ METADATA = {
     "prompt": "You and one rival each hold a private set of whole numbers …",
     "methods": [{"name": "guess", "description": "Name the numbers of the intersection."}],
 }
+KEYS = {"keys": [{"number": 1, "algorithm": "Ed25519", "publicKey": SPKI + "0" * 64, "createdAt": TIME}]}
 CHALLENGES = {"challenges": [CHALLENGE], "total": 1, "limit": 50, "offset": 0, "profiles": {}}
 JOINED = {"ChallengeID": ID, "ChallengeInfo": METADATA}
 WHISPER = {

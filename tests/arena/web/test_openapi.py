@@ -213,6 +213,8 @@ async def play(caller: Caller) -> None:
     for kind in ("html", "ndjson"):
         assert (await caller.client.get(f"/api/sessions/{session.id}/replay.{kind}")).status_code == 200
         assert (await caller.client.get(f"/api/sessions/none/replay.{kind}")).status_code == 404
+    for path in (f"/api/sessions/{session.id}/record", f"/api/challenges/psi/{session.id}/record"):
+        assert (await caller.client.get(path)).status_code == 200
     await caller.get(f"/invites/{free.invites[1]}")
     await caller.get("/chat/sync", channel="invites")
     for path in ("/metadata/none", "/users/none", f"/invites/{session.invites[0]}"):
