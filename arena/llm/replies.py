@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, NonNegativeInt, Val
 from arena.llm.attempts import Failed, Failure
 
 Count = Annotated[NonNegativeInt, BeforeValidator(lambda value: 0 if value is None else value)]
-GARBAGE = Failure("the provider's reply makes no sense", passes=False)
+GARBAGE = Failure("the provider's reply makes no sense", passes=False, may_cost=True)
 
 
 class Part(BaseModel):
