@@ -293,6 +293,7 @@ def result_of(session: Session) -> GameResult:
         ranked=header.ranked,
         scorecards=standing.scorecards,
         response_times=standing.times or None,
+        reported_usage=standing.reported_usage,
     )
 
 
@@ -314,6 +315,7 @@ def state_view(session: Session) -> ChallengeOperatorState:
         players=standing.players,
         player_identities=standing.player_identities,
         attributions=standing.attributions,
+        reported_usage=standing.reported_usage,
     )
 
 

@@ -35,6 +35,8 @@ class BoardRow(RankedEntry):
     last_played: Millis | None = None
     median_response: int | None = None  # milliseconds, where games can tell
     p95_response: int | None = None
+    reported_tokens: int | None = None  # of a game, on the player's own word
+    reported_cost_usd: Number | None = None
 
 
 class BoardHead(Model):
