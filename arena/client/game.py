@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -49,6 +50,7 @@ class Game:
         self.handle = invite  # what others see in `from`
         self.players: list[str] = []
         self.clocks: dict[str, Any] = {}  # what each player has left, if there are limits
+        self._clocked_at = 0.0  # when that was so
         self.ended: Ended | None = None
         self.carrier: Client | None = None  # the connection that has this seat
         self.recovered = True  # False once the server lost the end of its log
@@ -73,6 +75,19 @@ class Game:
     def score(self) -> Score | None:
         """What this seat got, after the end."""
         return self.ended.state.scores[self.seat] if self.ended else None
+
+    @property
+    def is_on_clock(self) -> bool:
+        """Whether this seat's time is running."""
+        return self.handle in self.clocks.get("running", ())
+
+    @property
+    def time_left(self) -> float | None:
+        """The seconds that this seat has left; none if there is no limit."""
+        left = self.clocks.get(self.handle)
+        if left is None:
+            return None
+        return float(left) / 1000 - (time.monotonic() - self._clocked_at if self.is_on_clock else 0)
 
     # What a player does
 
@@ -151,7 +166,7 @@ class Game:
             case "new_message":
                 return self._take(frame["message"], frame["epoch"])
             case "state":
-                self.clocks = frame.get("clocks", {})
+                self.clocks, self._clocked_at = frame.get("clocks", {}), time.monotonic()
                 self._see(ChallengeOperatorState.from_wire(frame["state"]))
                 self._pass_on(frame)
             case "game_ended" if not self._is_over:
