@@ -12,7 +12,7 @@ from arena.model_player.envelope import Envelope
 from arena.model_player.journal import Journal
 from arena.model_player.mind import remembered
 from arena.model_player.names import Names
-from arena.model_player.tools import Act, Misused, Say, Toolbox, Wait
+from arena.model_player.tools import RESIGN, Act, Misused, Say, Toolbox, Wait
 from arena.reports import REPORT
 
 MOST_CALLS = 8  # of tools in one answer
@@ -29,6 +29,7 @@ class Step:
     facts: list[str] = field(default_factory=list)  # what was done
     wait: float | None = None  # seconds, if the model wants to wait
     refused: bool = False  # something is to be mended
+    resigned: bool = False
 
 
 class Hands:
@@ -89,6 +90,7 @@ class Hands:
         if refusal is not None:
             return self._refuse(refusal.code, refusal.message)
         self.moves += 1
+        step.resigned |= method == RESIGN.name
         step.facts.append(f"you: {method} {content}")
         return {"ok": "The operator took the move. Its answer follows."}
 

@@ -1,8 +1,8 @@
 """Mind: asks the model, again where that may help, and never for more than the purse holds."""
 
 import asyncio
+import re
 import time
-from collections.abc import Awaitable, Callable
 
 from arena.llm.attempts import Failure
 from arena.llm.models import Models
@@ -13,8 +13,7 @@ from arena.model_player.purse import Purse
 
 MOST = 4096  # tokens of an answer
 SECONDS = 120.0  # for an answer
-
-Report = Callable[[Answer, int], Awaitable[None]]
+_STRANGE = re.compile("[^A-Za-z0-9_-]")
 
 
 class Mind:
@@ -45,7 +44,9 @@ class Mind:
             attempt += 1
             room = self.purse.room(asked, min(self.most, memory.answer_room))
             question = Question(messages, tools, room, self.temperature)
-            journal.question(messages, model=self.model, attempt=attempt, atMost=asked, maxTokens=room)
+            journal.question(
+                messages, model=self.model, attempt=attempt, atMost=asked, maxTokens=room, temperature=self.temperature
+            )
             begun = time.monotonic()
             outcome = await self._attempt(question, asked, journal)
             if isinstance(outcome, Answer):
@@ -90,6 +91,16 @@ def _written(answer: Answer) -> list[str]:
 
 
 def remembered(answer: Answer) -> Message:
-    """An answer as the model is told of it later; providers want no turn to be empty, and no call without an id."""
-    calls = tuple(call._replace(id=call.id or f"call_{at}") for at, call in enumerate(answer.calls))
+    """An answer as the model is told of it later.
+
+    Providers want no turn to be empty, ids that differ, and names without strange characters, whatever a model wrote.
+    """
+    ids = [call.id for call in answer.calls]
+    calls = tuple(
+        call._replace(
+            id=call.id if call.id and call.id not in ids[:at] else f"call_{at}_{call.id}",
+            name=_STRANGE.sub("_", call.name)[:64] or "unnamed",
+        )
+        for at, call in enumerate(answer.calls)
+    )
     return Message("assistant", answer.text if answer.text.strip() or calls else "(nothing)", calls)

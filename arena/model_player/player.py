@@ -119,6 +119,8 @@ class ModelPlayer:
         while True:
             step = await self._turn(memory, by_talk)
             in_a_row += 1
+            if step.resigned:
+                return
             if step.refused and in_a_row < IN_A_ROW:
                 continue
             patience = self._patience(step, nudges)
@@ -133,6 +135,7 @@ class ModelPlayer:
     def _begin(self) -> Memory:
         """What the model has in mind at first: the rules and what it was told until now stay for the whole game."""
         first = self.teller.news(self.inbox.take(), self.manner.context // 4)
+        self.journal.note("tools", tools=[tool._asdict() for tool in self.toolbox.tools])
         system = Message("system", words.system(self.envelope, self.manner.system))
         rules, private = Message("user", self.teller.rules()), Message("user", f"{first}\n\nThe game is on.")
         return Memory(self.manner.context, [system, rules], private, self.toolbox.tools)

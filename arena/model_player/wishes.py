@@ -19,6 +19,7 @@ from arena.models import complaint
 
 Api = Literal["openai", "anthropic"]
 KEY = "ARENA_MODEL_KEY"  # the variable for endpoints of one's own
+CONFIG = "ARENA_CONFIG"
 KEYS: dict[Api, str] = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 PATIENT = ModelsConfig(attempts=5, backoff_seconds=1)  # of whoever has no file
 
@@ -70,7 +71,8 @@ def model_player(
 
 def _models(wish: ModelWish, environment: Mapping[str, str]) -> ModelsConfig:
     """Routes and prices: those of the file, and before them what was said by hand."""
-    known = config.read(wish.config).models if wish.config else PATIENT
+    file = wish.config or (Path(environment[CONFIG]) if environment.get(CONFIG) else None)
+    known = config.read(file).models if file else PATIENT
     told: dict[str, Any] = {}
     if wish.base_url or wish.api or wish.key_env or known.route(wish.model) is None:
         told["routes"] = [_route(wish, environment), *known.routes]

@@ -153,6 +153,7 @@ async def test_mistakes_are_told_and_mended(arena: Served, models: ModelServer, 
         Reply(tools=[("guess", '{"content": ')] if model == "gpt-5" else [("guess", "120")]),
         Reply(tools=[("guess", {"content": "none"}), ("fly", {}), ("chat", {"text": "x", "to": "player-9"})]),
         Reply("", stop="length" if model == "gpt-5" else "max_tokens"),
+        Reply(tools=[("functions.guess", {"content": "1"}), ("chat", '{"text": "\\ud800", "n": 1e999}')]),
     )
     models.otherwise = lambda call: Reply(tools=[("guess", {"content": private_set(call)})])
 
@@ -163,7 +164,9 @@ async def test_mistakes_are_told_and_mended(arena: Served, models: ModelServer, 
     assert "JSON object" in told[2]
     assert all(code in told[3] for code in ("INVALID_GUESS", "no such tool", "NO_SUCH_PLAYER"))
     assert "cut off" in told[4]
-    assert (played.summary.moves, played.summary.refusals, len(told)) == (1, 4, 5)
+    assert '"functions_guess"' in json.dumps(models.calls[5].body)
+    assert told[5].count("refused") == 2
+    assert (played.summary.moves, played.summary.refusals, len(told)) == (1, 6, 6)
 
 
 async def test_a_model_that_only_talks_is_not_asked_for_ever(arena: Served, models: ModelServer) -> None:
