@@ -65,7 +65,8 @@ MaxTokens = Annotated[int, typer.Option(help="The most tokens of all calls toget
 MaxTurns = Annotated[int, typer.Option(help="The most calls of the model.", min=0, rich_help_panel=PANEL)]
 MaxAnswer = Annotated[int, typer.Option(help="The most tokens of an answer.", min=64, rich_help_panel=PANEL)]
 Context = Annotated[
-    int, typer.Option(help="Tokens that a question and its answer may have.", min=4096, rich_help_panel=PANEL)
+    int,
+    typer.Option("--context", help="Tokens that a question and its answer may have.", min=4096, rich_help_panel=PANEL),
 ]
 Temperature = Annotated[
     float | None, typer.Option(help="Default: the provider's own.", min=0, max=2, rich_help_panel=PANEL)

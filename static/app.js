@@ -20,6 +20,8 @@ const ROUTES = [
   ["boards", /^\/boards\/(?<type>[^/]+)$/, () => import("./pages/boards.js")],
   ["challenge", /^\/challenges\/(?<type>[^/]+)$/, () => import("./pages/challenge.js")],
   ["player", /^\/players\/(?<id>[^/]+)$/, () => import("./pages/player.js")],
+  ["tournaments", /^\/tournaments$/, () => import("./pages/tournaments.js")],
+  ["tournament", /^\/tournaments\/(?<id>[^/]+)$/, () => import("./pages/tournament.js")],
   ["session", /^\/session\/(?<id>[^/]+)$/, () => import("./pages/session.js")],
 ];
 

@@ -48,7 +48,7 @@ class Inbox:
         """Keep a message of somebody else."""
         if message.from_ == OPERATOR and message.channel == operator_channel(self.game.id):
             self._news.operator.append(message)
-        elif message.from_ != self.game.handle:
+        elif not self.game.is_own(message):
             self._news.players.append(message)
             if len(self._news.players) > MOST:
                 del self._news.players[0]
