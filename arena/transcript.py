@@ -116,6 +116,8 @@ class Transcript:
         yield Text(f"{_time(data['completedAt'])}  The game ended", "dim")
         for seat, score in enumerate(data["scores"]):
             yield self.mark(seat).append(f"  security {score['security']:+g}, utility {score['utility']:+g}", "default")
+        for player, usage in (data.get("reportedUsage") or {}).items():
+            yield self.who(player).append(f"  says that its model took {usage_line(usage)}", "dim")
         for made in data.get("attributions") or ():
             words = harmless(made["type"].replace("_", " "))
             yield Text.assemble(self.who(made["from"]), " → ", self.who(made["to"]), (f"  {words}", "red"))
@@ -156,6 +158,14 @@ class Transcript:
         gone = (now - self.clocked_at) * 1000 if runs else 0
         seconds = max(0, round((self.clocks[player] - gone) / 1000))
         return f"{'▸' if runs else ''}{seconds // 60}:{seconds % 60:02d}"
+
+
+def usage_line(usage: Frame) -> str:
+    """What a model took, in words."""
+    cost = "" if usage.get("costUsd") is None else f", {usage['costUsd']:.4f} USD"
+    models = f" ({harmless(', '.join(usage['models']))})" if usage.get("models") else ""
+    tokens = f"{usage.get('inputTokens', 0)} tokens in, {usage.get('outputTokens', 0)} out"
+    return f"{usage.get('calls', 0)} calls, {tokens}{cost}{models}"
 
 
 def _time(milliseconds: int) -> str:

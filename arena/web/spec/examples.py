@@ -89,6 +89,8 @@ ROW = {
     "lastPlayed": TIME,
     "medianResponse": 1_840,
     "p95Response": 6_210,
+    "reportedTokens": 18_400,
+    "reportedCostUsd": 0.07,
 }
 BOARD = {
     **BOARD_HEAD,
