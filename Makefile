@@ -16,6 +16,8 @@ SOCKETS := $(WEB:%=tests/arena/web/test_%.py) tests/arena/test_hub.py tests/aren
 	tests/arena/test_presence.py tests/arena/test_lobby.py tests/arena/test_lobby_feeds.py tests/arena/test_races.py \
 	tests/test_game.py tests/test_lost_seats.py tests/test_store_faults.py # over plain ASGI too
 
+unexport PYTHONDONTWRITEBYTECODE # the processes that tests start begin much sooner with their bytecode at hand
+
 .DEFAULT_GOAL := help
 .PHONY: help demo serve test check bench coverage boards chaos tournament vectors mutants lock clean
 
@@ -33,8 +35,8 @@ test: check ## check, then run the tests, e.g. make test ARGS='-k psi'
 	@.ci/tools || true # what is missing fails its own tests, the others run
 	@.ci/chromium >/dev/null || true
 	@.ci/axe >/dev/null || true
-	$(BIN)/python -m pytest $(AT_ONCE) $(ARGS)
-	$(if $(ARGS),,$(BIN)/python -m pytest $(AT_ONCE) --plain $(SOCKETS))
+	$(if $(ARGS),$(BIN)/python -m pytest,.ci/pytest) $(AT_ONCE) $(ARGS)
+	$(if $(ARGS),,.ci/pytest $(AT_ONCE) --plain $(SOCKETS))
 
 check: .venv/.installed-dev ## lint, formatting and types
 	$(BIN)/ruff check .

@@ -229,9 +229,10 @@ def sit(
     import asyncio
 
     from arena.client.place import Place
-    from arena.evals.person import sit, typed_lines
+    from arena.evals.person import sit
     from arena.evals.play import Server
     from arena.identity import Identity
+    from arena.keyboard import typed_lines
     from arena.terminal import harmless
 
     server = Server(place_of(context, url, None).url)

@@ -7,6 +7,7 @@ class with `label` and `play`, and a line in `player_of`.
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from random import Random
 from typing import Protocol
 
@@ -14,6 +15,7 @@ from arena import bridge, catalog
 from arena.bots import Bot
 from arena.client import HERE, Ended, Identity, house
 from arena.client.place import Place
+from arena.confined import Cage
 from arena.errors import CannotStart, UnknownChallengeType
 
 
@@ -64,6 +66,7 @@ class CommandSpec:
 
     words: tuple[str, ...]
     restarts: int = bridge.RESTARTS  # how often it may fail before its seat is given up
+    cage: Cage | None = None  # the sandbox that it runs in
 
     @property
     def label(self) -> str:
@@ -72,15 +75,31 @@ class CommandSpec:
 
     async def play(self, place: Place, rng: Random) -> Ended:
         """Run the program on a seat; it is told nothing of `rng`."""
-        return (await bridge.play(place, self.words, self.restarts)).ended
+        return (await self.run(place)).ended
+
+    async def run(self, place: Place, heard: bridge.Heard | None = None) -> bridge.Played:
+        """The same; tells also whether the seat had to be given up."""
+        if self.cage is None:
+            return await bridge.play(place, self.words, self.restarts, heard)
+        here = Path.cwd()
+        await self.cage.check(here)
+        async with self.cage.around(self.words, here) as (words, more):
+            return await bridge.play(place, words, self.restarts, heard, **more)
 
 
-def player_of(*, bot: str | None = None, cmd: str | None = None, load: Sequence[str] = ()) -> Player:
+def player_of(
+    *,
+    bot: str | None = None,
+    cmd: str | None = None,
+    load: Sequence[str] = (),
+    restarts: int = bridge.RESTARTS,
+    cage: Cage | None = None,
+) -> Player:
     """The player that one of these words stands for; what makes no sense is refused here, before any seat is taken."""
     if (bot is None) == (cmd is None):
         raise CannotStart("Say either which bot plays, or which command.")
     if cmd is not None:
-        return CommandSpec(tuple(bridge.parse(cmd)))
+        return CommandSpec(tuple(bridge.parse(cmd)), restarts, cage)
     spec = BotSpec(bot or "", tuple(load))
     _ = spec.kind
     return spec

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import sys
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -11,9 +9,9 @@ from typing import Any
 from arena.client import ChatMessage, Game
 from arena.client.place import Place
 from arena.errors import Refused
+from arena.keyboard import Lines
 from arena.models import OPERATOR
 
-Lines = asyncio.Queue[str | None]  # what a person types; None when there will be no more
 Show = Callable[[str], None]
 
 
@@ -31,21 +29,6 @@ async def sit(place: Place, typed: Lines, show: Show) -> None:
             with suppress(asyncio.CancelledError):
                 await answering
     show("The game is over.")
-
-
-def typed_lines() -> Lines:
-    """The lines of the standard input, read beside the event loop."""
-    loop, lines = asyncio.get_running_loop(), Lines()
-
-    def read() -> None:
-        # Unbuffered: a thread that waits in a buffer keeps the interpreter from ending.
-        with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as keyboard:
-            for line in keyboard:
-                loop.call_soon_threadsafe(lines.put_nowait, line.decode(errors="replace").rstrip("\r\n"))
-            loop.call_soon_threadsafe(lines.put_nowait, None)
-
-    threading.Thread(target=read, name="keyboard", daemon=True).start()
-    return lines
 
 
 def _question(message: ChatMessage, game: Game) -> dict[str, Any] | None:
