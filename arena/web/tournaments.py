@@ -29,6 +29,10 @@ class NewTournament(Body):
     key: Key | None = None
 
 
+class Paused(Body):
+    """There is nothing to say about it."""
+
+
 class Resumed(Body):
     """What is to be otherwise from now on."""
 
@@ -91,6 +95,7 @@ async def seats(call: Call) -> Any:
 async def pause(call: Call) -> Any:
     """No more games for now."""
     check_host(call)
+    read(Paused, call.content if isinstance(call.content, dict) else {})
     return view(await call.arena.tournaments.pause(call.argument))
 
 
