@@ -253,6 +253,7 @@ class Challenge(Model):
     pair: str | None = None  # sessions with the same are on the same deal
     course: Course | None = None  # absent until somebody has joined
     roles: dict[Invite, str] | None = None  # of the invites that the viewer knows, where not all are players
+    seats: int | None = None  # how many of the invites are players', the first ones; absent where all are
 
 
 class Method(Model):

@@ -356,6 +356,7 @@ def challenge_view(session: Session, presented: Invite | None = None) -> Challen
         pair=header.pair,
         course=course_of(standing),
         roles=roles(header, known),
+        seats=header.seats if header.roles else None,
     )
 
 

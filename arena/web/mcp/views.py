@@ -88,7 +88,7 @@ def session_view(challenge: Challenge) -> SessionView:
         challenge_type=challenge.challenge_type,
         name=challenge.name,
         status=state.status,
-        seats=len(challenge.invites),
+        seats=challenge.seats or len(challenge.invites),
         players=state.players,
         clocks=challenge.clocks,
         results=results if ended else None,
