@@ -50,7 +50,9 @@ def has_python(page: Path) -> bool:
 def test_every_document_has_an_example_that_runs_or_needs_none() -> None:
     without = {page.name for page in PAGES if not has_python(page)}
 
-    assert without == {"CHANGELOG.md", "CONTRIBUTING.md", "operations.md", "packs-reference.md", "performance.md"}
+    told_elsewhere = {"javascript.md"}  # test_javascript.py runs it
+    needs_none = {"CHANGELOG.md", "CONTRIBUTING.md", "operations.md", "packs-reference.md", "performance.md"}
+    assert without == needs_none | told_elsewhere
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if has_python(page)], ids=lambda page: page.name)
