@@ -14,7 +14,8 @@ from starlette.types import Receive, Scope, Send
 
 from arena.web.previews import preview, tags
 
-VIEWS = ("/", "/session/{id}", "/boards/{type}", "/players/{id}", "/challenges/{type}")  # as in static/app.js
+# As in static/app.js.
+VIEWS = ("/", "/session/{id}", "/boards/{type}", "/players/{id}", "/challenges/{type}", "/play", "/play/{id}")
 WORDS = re.compile(r'<meta name="description".*?</title>', re.DOTALL)  # what each page says in its own way
 
 
