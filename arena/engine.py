@@ -282,6 +282,21 @@ class Engine:
             return
         await self.sessions.settle(id_, session.tag, self.due(session))
 
+    async def abandon(self, id_: SessionId) -> Session | None:
+        """Remove a session that nobody will play to its end; one that has ended after all stays, and comes back."""
+        await self._lanes.enter(id_)
+        try:
+            while (session := await self.sessions.load(id_)) is not None:
+                if session.standing.status is Status.ENDED:
+                    return session
+                try:
+                    await self._remove(session, self.clock.now())
+                except Conflict:
+                    continue
+            return None
+        finally:
+            self._lanes.leave(id_)
+
     async def _remove(self, session: Session, now: Millis) -> None:
         posted = await self.sessions.remove(session, now)
         self._hot.pop(session.id, None)

@@ -38,7 +38,9 @@ from arena.store.nodes import Nodes
 from arena.store.packs import Packs
 from arena.store.sessions import Sessions
 from arena.store.slots import Slots
+from arena.store.tournaments import Tournaments
 from arena.store.users import Users
+from arena.tournament.office import Office
 from arena.waiting import Waiting
 from arena.workbench import Parts
 
@@ -92,6 +94,7 @@ class Arena:
         packs = Packs(nodes, settings.limit_library_bytes)
         self.library = Library(packs, catalog, self.parts.isolate, self.clock, settings)
         self.runner = Runner(nodes, self.engine, catalog, self.hub.worker, parts=self.parts)
+        self.tournaments = Office(self.engine, Tournaments(nodes), secret, self.hub.worker)
         rates = {rate: getattr(settings, f"limit_{rate}_per_second") for rate in RATES}
         self.leases = Leases(nodes, secret, rates, settings.workers)
         self.slots = Slots(nodes, secret, self.hub.worker, settings.limit_connections_per_address, settings.workers)
@@ -133,6 +136,7 @@ class Arena:
                 "fits": lambda: again("fits", CATCH_UP_PAUSE, self.scorer.refit),
                 "packs": lambda: again("packs", PACKS_PAUSE, self.library.refresh),
                 "old sessions": lambda: again("old sessions", KEEP_PAUSE, self._remove_old),
+                "tournaments": self.tournaments.run,
                 "leases": self.leases.run,
                 "slots": self.slots.run,
                 "clock": lambda: again("clock", CLOCK_PAUSE, self._set_clock),

@@ -21,10 +21,12 @@ const ROUTES = [
   ["challenge", /^\/challenges\/(?<type>[^/]+)$/, () => import("./pages/challenge.js")],
   ["play", /^\/play(?:\/(?<id>[^/]+))?$/, () => import("./pages/play.js")],
   ["player", /^\/players\/(?<id>[^/]+)$/, () => import("./pages/player.js")],
+  ["tournaments", /^\/tournaments$/, () => import("./pages/tournaments.js")],
+  ["tournament", /^\/tournaments\/(?<id>[^/]+)$/, () => import("./pages/tournament.js")],
   ["session", /^\/session\/(?<id>[^/]+)$/, () => import("./pages/session.js")],
 ];
 
-const arena = new Arena(Object.assign(new URL("/ws", location.href), { protocol: location.protocol.replace("http", "ws") }).href);
+const arena = new Arena(location.origin);
 const main = /** @type {HTMLElement} */ (document.querySelector("main"));
 const notice = /** @type {any} */ (document.querySelector("link-notice"));
 

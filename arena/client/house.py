@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable
 
 from arena.bots import Bot, Move, Moves
 from arena.client.arena import Arena
-from arena.client.game import Ended, Game, Started
+from arena.client.feed import Ended, Started
+from arena.client.game import Game
 from arena.errors import ArenaError
 from arena.models import ChatMessage
 

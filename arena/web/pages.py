@@ -14,8 +14,17 @@ from starlette.types import Receive, Scope, Send
 
 from arena.web.previews import preview, tags
 
-# As in static/app.js.
-VIEWS = ("/", "/session/{id}", "/boards/{type}", "/players/{id}", "/challenges/{type}", "/play", "/play/{id}")
+VIEWS = (  # as in static/app.js
+    "/",
+    "/session/{id}",
+    "/boards/{type}",
+    "/players/{id}",
+    "/challenges/{type}",
+    "/play",
+    "/play/{id}",
+    "/tournaments",
+    "/tournaments/{id}",
+)
 WORDS = re.compile(r'<meta name="description".*?</title>', re.DOTALL)  # what each page says in its own way
 
 

@@ -9,6 +9,7 @@ from arena.models import SessionId, Status, UserId, UserProfile
 from arena.runtime import Arena
 from arena.session import challenge_view
 from arena.store.boards import GLOBAL
+from arena.tournament.standings import standings
 
 SITE = "Arena"
 LEADERS = 3
@@ -89,12 +90,26 @@ async def _challenge(arena: Arena, type_: str) -> Preview:
     return Preview(f"{words.name} · {SITE}", words.description)
 
 
+async def _tournaments(arena: Arena) -> Preview:
+    return Preview(f"Tournaments · {SITE}", "Who played whom, how it stands, and what came of it.")
+
+
+async def _tournament(arena: Arena, id_: str) -> Preview:
+    entry = await arena.tournaments.load(id_)
+    rows = standings(entry.setup, entry.head.rules, entry.done)
+    leaders = [f"{row.rank}. {row.agent}" for row in rows[:LEADERS]]
+    played = f"{len(entry.done)} games of {len(rows)} agents, {entry.standing.phase}."
+    return Preview(f"{entry.setup.challenge}, {entry.setup.format} · {SITE}", " ".join([played, *leaders]))
+
+
 VIEWS: dict[str, Callable[..., Awaitable[Preview]]] = {
     "/session/{id}": _session,
     "/play/{id}": _invitation,
     "/boards/{type}": _board,
     "/players/{id}": _player,
     "/challenges/{type}": _challenge,
+    "/tournaments": _tournaments,
+    "/tournaments/{id}": _tournament,
 }
 
 

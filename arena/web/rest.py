@@ -4,7 +4,7 @@ from typing import Any
 
 from arena.errors import Invalid
 from arena.models import Channel, UserId
-from arena.web import packs, runs
+from arena.web import packs, runs, tournaments
 from arena.web.calls import lists, moves, people, rankings, seats
 from arena.web.calls.bodies import Chat, Message, read
 from arena.web.errors import CODED, PLAYING
@@ -191,4 +191,5 @@ ROUTES = (
     Route("GET", "/leaderboards/{board}/{strategy}/head-to-head", head_to_head),
     *packs.ROUTES,
     *runs.ROUTES,
+    *tournaments.ROUTES,
 )

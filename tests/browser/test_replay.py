@@ -1,6 +1,7 @@
 """Replays: a moment of a game to go to, to play on from, to link to, and to take home."""
 
 import json
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -126,13 +127,32 @@ async def test_a_replay_plays_to_the_end_by_itself(arena: Served, window: OpenWi
 
 async def test_space_stops_and_goes_on(arena: Served, window: OpenWindow, game: Game) -> None:
     page = (await window(arena.url, address(game))).page
-    await whole(page)
+    lines = await whole(page)
+    await stop_the_clock(page)
 
     await page.keyboard.press("Space")
+
     await expect(page.locator(".play")).to_have_text("Pause")
+    assert await shown(page) < lines
+
     await page.keyboard.press("Space")
+    await page.clock.run_for(60_000)
 
     await expect(page.locator(".play")).to_have_text("Play")
+    assert await shown(page) < lines
+
+    await page.keyboard.press("Space")
+    await page.clock.run_for(60_000)
+
+    await expect(page.locator("aside tbody tr")).to_have_count(2)
+    await expect(page.locator(".play")).to_have_text("Play")
+    assert await shown(page) == lines
+
+
+async def stop_the_clock(page: Page) -> None:
+    """Let time pass only when the test says so: the game was over within milliseconds, and so would be its replay."""
+    await page.clock.install()
+    await page.clock.pause_at(time.time() + 60)
 
 
 async def test_secrets_are_bars_again_until_the_end_for_those_who_want_it(

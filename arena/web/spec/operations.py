@@ -23,6 +23,7 @@ from arena.web.spec.leaderboards import LEADERBOARDS
 from arena.web.spec.operation import Content, Identity, Link, Operation, Parameter, Tag
 from arena.web.spec.packs import PACKS
 from arena.web.spec.runs import RUNS
+from arena.web.spec.tournaments import TOURNAMENTS
 
 LENIENT = ["integer", "string"]  # of numbers in a query: what is none stands for the default
 
@@ -375,4 +376,4 @@ _pages: dict[str, Any] = {
     "/llms.txt": ("readLinks", "Where to find what, for language models", "text/plain"),
 }
 OPERATIONS |= {("GET", path): _page_of_ours(*words) for path, words in _pages.items()}
-OPERATIONS |= LEADERBOARDS | PACKS | RUNS
+OPERATIONS |= LEADERBOARDS | PACKS | RUNS | TOURNAMENTS

@@ -1,5 +1,7 @@
 """What each field means: one word per thing in the whole protocol, so one explanation per name."""
 
+from arena.web.spec.tournament_words import TOURNAMENT_WORDS
+
 WORDS = {
     "ChallengeID": "The id of the session, without prefix.",
     "ChallengeInfo": "What the challenge is about, and which moves it knows.",
@@ -229,3 +231,4 @@ WORDS = {
     "PackFinding.message": "What is wrong with it.",
     "Shelved.version": "The number of a version; without it the whole pack is meant.",
 }
+WORDS = TOURNAMENT_WORDS | WORDS

@@ -105,6 +105,6 @@ async def test_an_agent_who_waits_is_answered_when_the_server_stops(store: str) 
 
             arena.uvicorn.should_exit = True
 
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 answer = await waiting
     assert answer.json()["result"]["structuredContent"]["cursor"] == {"operatorIndex": 3, "chatIndex": 1}
