@@ -121,7 +121,14 @@ export function open({ arena, params: { id = "" }, now, changed, go }) {
     const of = taken.id;
     const hearing = follow(of, () => element.show(session));
     const learn = () => arena.call("watch", { challengeId: of }).then(hearing.meet, () => {});
-    stops.push(arena.on("seat", ({ ChallengeID }) => ChallengeID === of && learn()));
+    let stage = "";
+    stops.push(
+      arena.on("seat", ({ ChallengeID }) => ChallengeID === of && learn()),
+      arena.on("state", ({ challengeId, state }) => {
+        if (challengeId !== of || stage === (stage = `${state.status} ${state.players.length}`)) return;
+        learn(); // when exactly somebody sat down
+      }),
+    );
     arena.unwatch(of);
     learn();
     sessionStorage.setItem(keptAt(of), taken.handle); // another tab may have another seat
