@@ -80,3 +80,21 @@ export async function seats(now = Date.now()) {
   await Promise.all(old.flatMap(({ id, session }) => [forget("seats", id), ...(session ? [forget("sessions", session)] : [])]));
   return found.filter((seat) => !old.includes(seat)).sort((one, other) => other.at - one.at);
 }
+
+/** A word for later, unless the browser keeps none. @param {"localStorage" | "sessionStorage"} where @param {string} name @param {string} text */
+export function note(where, name, text) {
+  try {
+    globalThis[where].setItem(name, text);
+  } catch {
+    pocket.set(`${where} ${name}`, text);
+  }
+}
+
+/** What was noted, or nothing. @param {"localStorage" | "sessionStorage"} where @param {string} name @returns {string} */
+export function noted(where, name) {
+  try {
+    return globalThis[where].getItem(name) ?? "";
+  } catch {
+    return pocket.get(`${where} ${name}`) ?? "";
+  }
+}

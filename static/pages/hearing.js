@@ -17,8 +17,10 @@ export function hearSession(arena, id, { draw, gone }) {
   const now = () => arena.now();
   let session = newSession(id);
   let isRevealing = false;
+  let isOver = false;
 
   const drawSoon = soon(() => {
+    if (isOver) return;
     session = follow(session, heard.splice(0), now);
     draw(session);
     if (mayReveal(session) && !isRevealing) openBars();
@@ -55,6 +57,9 @@ export function hearSession(arena, id, { draw, gone }) {
       session = withChallenge(session, challenge);
       drawSoon();
     },
-    stop: () => stops.forEach((stop) => stop()),
+    stop() {
+      isOver = true;
+      stops.forEach((stop) => stop());
+    },
   };
 }

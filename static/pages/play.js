@@ -4,7 +4,7 @@ import { path, post, read } from "../api.js";
 import { Identity, Refusal, newKey } from "../arena.js";
 import { give } from "../elements/dom.js";
 import "../elements/play-page.js";
-import { forget, keep, recall, seats } from "../keep.js";
+import { forget, keep, note, noted, recall, seats } from "../keep.js";
 import { newSession } from "../view.js";
 import { turnOf } from "../table.js";
 import { hearSession } from "./hearing.js";
@@ -56,8 +56,8 @@ export function open({ arena, params: { id = "" }, now, changed, go }) {
     const kept = await recall("keys", ME);
     me = kept ? await Identity.of(kept.pair) : null;
     if (!isOpen) return;
-    element.invite({ isSigned: arena.auth === "required", user: me?.user, name: localStorage.getItem(NAME) ?? "" });
-    if (id) await foretell();
+    element.invite({ isSigned: arena.auth === "required", user: me?.user, name: noted("localStorage", NAME) });
+    if (id) foretell().catch(() => {}); // the invite itself will tell
   }
 
   /** What the invite is for, as everybody may know it. */
@@ -71,7 +71,7 @@ export function open({ arena, params: { id = "" }, now, changed, go }) {
 
   /** @param {string} name */
   async function sit(name) {
-    localStorage.setItem(NAME, name);
+    note("localStorage", NAME, name);
     try {
       if (arena.auth === "required") await signIn(name);
       /** @type {Seat} */ const seat = { id: invite, key: newKey(), userId: name || undefined, at: Date.now() };
@@ -131,7 +131,7 @@ export function open({ arena, params: { id = "" }, now, changed, go }) {
     );
     arena.unwatch(of);
     learn();
-    sessionStorage.setItem(keptAt(of), taken.handle); // another tab may have another seat
+    note("sessionStorage", keptAt(of), taken.handle); // another tab may have another seat
     if (id !== of) go(path`/play/${of}`, "rename");
     element.sit(taken.seat, taken.info, of);
     recall("sessions", of).then((made) => made && give(element, { spare: made.invites }), () => {});
@@ -147,7 +147,7 @@ export function open({ arena, params: { id = "" }, now, changed, go }) {
 
   /** @param {Refusal} error @param {string} of */
   function lose(error, of) {
-    if (!game && invite && error.code === "NOT_FOUND") return; // the invite itself will tell
+    if (!game && invite && error.code === "NOT_FOUND") return; // as above
     forgetSeat(of).catch(() => {});
     if (error.code === "NOT_FOUND") return element.fail("The session was removed", "Its seats were not taken in time, so the server has put it away.");
     element.fail("The seat was lost", `${error.message} The server does not know this seat any more.`, of);
@@ -196,8 +196,8 @@ function keptAt(id) {
 function takeInvite(id) {
   const told = location.hash.slice(1);
   if (told) {
-    sessionStorage.setItem(keptAt(id), told);
+    note("sessionStorage", keptAt(id), told);
     history.replaceState(null, "", location.pathname);
   }
-  return told || (sessionStorage.getItem(keptAt(id)) ?? "");
+  return told || noted("sessionStorage", keptAt(id));
 }
