@@ -35,6 +35,7 @@ test: check ## check, then run the tests, e.g. make test ARGS='-k psi'
 	@.ci/tools || true # what is missing fails its own tests, the others run
 	@.ci/chromium >/dev/null || true
 	@.ci/axe >/dev/null || true
+	@.ci/tsc >/dev/null || true
 	$(if $(ARGS),$(BIN)/python -m pytest,.ci/pytest) $(AT_ONCE) $(ARGS)
 	$(if $(ARGS),,.ci/pytest $(AT_ONCE) --plain $(SOCKETS))
 
