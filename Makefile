@@ -16,8 +16,10 @@ SOCKETS := $(WEB:%=tests/arena/web/test_%.py) tests/arena/test_hub.py tests/aren
 	tests/arena/test_presence.py tests/arena/test_lobby.py tests/arena/test_lobby_feeds.py tests/arena/test_races.py \
 	tests/test_game.py tests/test_lost_seats.py tests/test_store_faults.py # over plain ASGI too
 
+unexport PYTHONDONTWRITEBYTECODE # the processes that tests start begin much sooner with their bytecode at hand
+
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check bench coverage boards chaos vectors mutants screenshots lock clean
+.PHONY: help demo serve test check bench coverage boards chaos tournament vectors mutants screenshots lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -33,8 +35,9 @@ test: check ## check, then run the tests, e.g. make test ARGS='-k psi'
 	@.ci/tools || true # what is missing fails its own tests, the others run
 	@.ci/chromium >/dev/null || true
 	@.ci/axe >/dev/null || true
-	$(BIN)/python -m pytest $(AT_ONCE) $(ARGS)
-	$(if $(ARGS),,$(BIN)/python -m pytest $(AT_ONCE) --plain $(SOCKETS))
+	@.ci/tsc >/dev/null || true
+	$(if $(ARGS),$(BIN)/python -m pytest,.ci/pytest) $(AT_ONCE) $(ARGS)
+	$(if $(ARGS),,.ci/pytest $(AT_ONCE) --plain $(SOCKETS))
 
 check: .venv/.installed-dev ## lint, formatting and types
 	$(BIN)/ruff check .
@@ -52,6 +55,9 @@ boards: .venv/.installed-dev ## measure leaderboards and the counting of games
 
 chaos: .venv/.installed-dev ## a hundred kills at random moments; takes a while
 	$(BIN)/python -m pytest -m chaos --timeout 3600 $(ARGS)
+
+tournament: .venv/.installed-dev ## sixteen agents, 480 games, killed in the middle: the same standings
+	$(BIN)/python -m pytest -m chaos --timeout 1200 tests/test_tournament.py $(ARGS)
 
 vectors: .venv/.installed-dev ## try a folder of pack vectors, e.g. make vectors DIR=../vectors
 	$(BIN)/python -m tests.vectors_runner $(DIR)

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from arena.options import Config, Data, Load, Store, Url, settings_of
+from arena.client_commands import asked, show_answer
+from arena.options import Config, Data, From, Load, SessionKey, Store, Url, caller_of, settings_of
 
 
 class Fallback(TyperGroup):
@@ -37,9 +38,11 @@ def show(
     context: typer.Context,
     type_: Annotated[str | None, typer.Argument(metavar="[TYPE]")] = None,
     url: Url = None,
+    auth: SessionKey = None,
+    from_: From = None,
 ) -> None:
     """Print the global board, or those of a challenge, as the protocol has them."""
-    _print(context, url, "scoring", *([type_] if type_ else []))
+    show_answer(caller_of(context, url, auth, from_), "GET", "scoring", *([type_] if type_ else []))
 
 
 @scoring.command()
@@ -60,13 +63,15 @@ def board(
     limit: Annotated[int, typer.Option(help="Lines.", min=1, max=100)] = 20,
     offset: Annotated[int, typer.Option(help="Lines to leave out first.", min=0)] = 0,
     at: Annotated[str | None, typer.Option(help="As of this moment: 2026-01-31T12:00Z, or milliseconds.")] = None,
+    by_owner: Annotated[bool, typer.Option("--by-owner", help="One line per owner, with all its variants.")] = False,
     url: Url = None,
     as_json: AsJson = False,
 ) -> None:
     """Show a board, best first, with how far it can be believed."""
     from arena import board_tables
 
-    query = {"metric": metric, "limit": limit, "offset": offset, "at": at}
+    by = "owner" if by_owner else None
+    query = {"metric": metric, "limit": limit, "offset": offset, "at": at, "by": by}
     _show(_ask(context, url, "leaderboards", type_, strategy, **query), as_json, board_tables.board)
 
 
@@ -154,17 +159,11 @@ def unfreeze(
 
 def _ask(context: typer.Context, url: str | None, *path: str, **query: object) -> Any:
     """What a server says; what it refuses is printed as it is, and the command fails."""
-    from arena import remote
-
-    status, told = remote.get(url or context.obj or remote.LOCAL, path, query)
-    if not 200 <= status < 300:
-        typer.echo(json.dumps(told, indent=2))
+    answer = asked(caller_of(context, url), "GET", *path, query=query)
+    if not answer.ok:
+        typer.echo(json.dumps(answer.json, indent=2))
         raise typer.Exit(1)
-    return told
-
-
-def _print(context: typer.Context, url: str | None, *path: str) -> None:
-    typer.echo(json.dumps(_ask(context, url, *path), indent=2))
+    return answer.json
 
 
 def _show(told: Any, as_json: bool, table: Any) -> None:

@@ -8,15 +8,17 @@ import asyncio
 import os
 import shlex
 import signal
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager, suppress
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import PurePath
+from typing import Any, NamedTuple
 
 import orjson
 
-from arena.client import Frame
+from arena.client import Ended, Frame, Game
+from arena.client.connection import new_key
+from arena.client.place import Place
 from arena.errors import ArenaError, CannotStart, Invalid, Refused, TooLarge, UnknownType
-from arena.guest import Guest
 from arena.wire import JSON
 
 LINE = 1024 * 1024  # bytes of a line that a program may write
@@ -30,14 +32,22 @@ SPOKEN = {"message": ("challengeId", "messageType", "content", "key"), "chat": (
 Heard = Callable[[Frame], None]
 
 
-async def play(guest: Guest, command: Sequence[str], restarts: int = RESTARTS, heard: Heard | None = None) -> Frame:
-    """Let a program play a seat to the end of the game; returns what `game_ended` said.
+class Played(NamedTuple):
+    """How a game ended, and whether the program was there to the end or its seat had to be given up."""
+
+    ended: Ended
+    gave_up: bool
+
+
+async def play(
+    place: Place, command: Sequence[str], restarts: int = RESTARTS, heard: Heard | None = None, **more: Any
+) -> Played:
+    """Let a program play a seat to the end of the game.
 
     A program that fails is started again so many times and hears the game from its beginning; after that its seat is
-    given up. One that ends without a fault has said what it had to say.
+    given up. One that ends without a fault has said what it had to say. What else is given is for its process.
     """
-    bridge = Bridge(guest, command, restarts, heard or (lambda frame: None))
-    return await bridge.run()
+    return await Bridge(place, command, restarts, heard or (lambda frame: None), more).run()
 
 
 def parse(command: str) -> list[str]:
@@ -51,21 +61,34 @@ def parse(command: str) -> list[str]:
     return words
 
 
+def called(words: Sequence[str]) -> str:
+    """What to call a program: its script if an interpreter runs one."""
+    files = [word for word in words[1:] if PurePath(word).suffix and not word.startswith("-")]
+    return PurePath((files or words)[0]).stem
+
+
 class Bridge:
     """A seat on one side, a program on the other."""
 
-    def __init__(self, guest: Guest, command: Sequence[str], restarts: int, heard: Heard) -> None:
-        self.guest = guest
+    def __init__(
+        self, place: Place, command: Sequence[str], restarts: int, heard: Heard, more: Mapping[str, Any]
+    ) -> None:
+        self.place = place
         self.command = command
         self.restarts = restarts
         self.heard = heard
+        self.more = more
+        self.gave_up = False
+        self._is_over = False
         self._program: asyncio.subprocess.Process | None = None
-        self._told = False  # whether the program of now was told who it is
+        self._story: list[Frame] = []  # what a program that begins now has to be told
+        self._state: list[Frame] = []  # the newest, since it says all that older ones said
         self._begun = asyncio.Event()
         self._active = asyncio.Event()
         self._speaking = asyncio.Lock()
+        self.seat: asyncio.Future[Game] = asyncio.get_running_loop().create_future()
 
-    async def run(self) -> Frame:
+    async def run(self) -> Played:
         """Play until the game ends."""
         playing = asyncio.create_task(self._keep_playing(), name="program")
         playing.add_done_callback(lambda _: self._begun.set())
@@ -73,38 +96,57 @@ class Bridge:
             await self._begun.wait()
             if playing.done():
                 playing.result()  # raises if the program cannot even be started
-            async with aclosing(self.guest.frames()) as frames:
-                async for frame in frames:
-                    self.heard(frame)
+            async with self.place.taken(raw=True) as game:
+                self.seat.set_result(game)
+                await self._pass_on({"type": "reply", "result": game.told})
+                async for frame in game.frames():
                     await self._pass_on(frame)
-            data: Frame = frame["data"]
-            return data
+                await self._finish(playing)
+            assert game.ended is not None
+            return Played(game.ended, self.gave_up)
         finally:
-            await self._finish(playing)
+            playing.cancel()
+            await asyncio.gather(playing, return_exceptions=True)
 
     async def _pass_on(self, frame: Frame) -> None:
+        self.heard(frame)
         match frame["type"]:
-            case "state" if frame["state"]["status"] != "open":
-                self._active.set()
+            case "state":
+                self._state = [frame]
+                if frame["state"]["status"] != "open":
+                    self._active.set()
             case "game_ended":
+                self._is_over = True
+                self._active.set()
                 await self._let_finish()
+                self._story.append(frame)
+            case _:
+                self._story.append(frame)
         await self._tell(frame)
 
     async def _keep_playing(self) -> None:
         """Run the program, again if it fails; then give the seat up."""
         for attempt in range(self.restarts + 1):
-            async with started(self.command) as program:
-                self._program, self._told = program, False
-                self._begun.set()
-                if attempt:
-                    await self.guest.rewind()
-                await self._listen(program)
-                code = await program.wait()
-            if code == 0:
-                return
+            try:
+                if await self._run() == 0 or self._is_over:
+                    return
+            except CannotStart:
+                if attempt == 0:
+                    raise
+        game = await self.seat
         await self._active.wait()  # before that there is nothing to give up
+        self.gave_up = not self._is_over
         with suppress(Refused):
-            await self.guest.send("message", challengeId=self.guest.session, messageType=FORFEIT, content="")
+            await game.act(FORFEIT)
+
+    async def _run(self) -> int:
+        """Run the program once, to its end."""
+        async with started(self.command, **self.more) as program:
+            self._program = program
+            self._begun.set()
+            await self._tell(*self._story, *self._state)
+            await self._listen(program)
+            return await program.wait()
 
     async def _listen(self, program: asyncio.subprocess.Process) -> None:
         """Carry out what the program says, one thing after the other."""
@@ -131,35 +173,24 @@ class Bridge:
         frame: Frame = {}
         try:
             frame = JSON.decode(line)
-            type_, fields = self._said(frame)
-            result = await self.guest.send(type_, **fields)
+            game = await self.seat
+            type_, fields = _said(frame, game)
+            result = await game.arena.play(game, type_, **fields)
         except ArenaError as refusal:
             await self._answer(frame, refusal)
         else:
             await self._tell({"type": "reply", "id": frame.get("id"), "result": result})
 
-    def _said(self, frame: Frame) -> tuple[str, Frame]:
-        type_ = frame["type"]
-        if type_ not in SPOKEN:
-            raise UnknownType(f"A program says {' or '.join(SPOKEN)}, and nothing else.")
-        strange = frame.keys() - {"id", "type", *SPOKEN[type_]}
-        if strange:
-            raise Invalid(f"A {type_} has no field {min(strange)!r}.")
-        given = {name: frame[name] for name in SPOKEN[type_] if name in frame}
-        return type_, {SPOKEN[type_][0]: self.guest.session, **given}
-
     async def _answer(self, frame: Frame, refusal: ArenaError) -> None:
         await self._tell({"type": "error", "id": frame.get("id"), "error": refusal.message, "code": refusal.code})
 
-    async def _tell(self, frame: Frame) -> None:
-        """Hand the program a line; one that has just been started is told first who it is."""
+    async def _tell(self, *frames: Frame) -> None:
+        """Hand the program some lines."""
         program = self._program
         if program is None or program.stdin is None or program.returncode is not None:
             return
-        lines = [] if self._told or frame["type"] == "reply" else [{"type": "reply", "result": self.guest.joined}]
-        self._told = True
         try:
-            program.stdin.write(b"".join(_line(each) for each in (*lines, frame)))
+            program.stdin.write(b"".join(map(_line, frames)))
             async with asyncio.timeout(STALL):
                 await program.stdin.drain()
         except TimeoutError:
@@ -168,14 +199,23 @@ class Bridge:
             pass  # it has ended, or closed its input since it knows enough
 
     async def _finish(self, playing: asyncio.Task[None]) -> None:
+        """Close the program's input and let it end by itself, if it does."""
         program = self._program
         if program is not None and program.stdin is not None:
             program.stdin.close()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(GRACE):
-                    await program.wait()
-        playing.cancel()
-        await asyncio.gather(playing, return_exceptions=True)
+        await asyncio.wait([playing], timeout=GRACE)
+
+
+def _said(frame: Frame, game: Game) -> tuple[str, Frame]:
+    """What a program means by a line."""
+    type_ = frame["type"]
+    if type_ not in SPOKEN:
+        raise UnknownType(f"A program says {' or '.join(SPOKEN)}, and nothing else.")
+    strange = frame.keys() - {"id", "type", *SPOKEN[type_]}
+    if strange:
+        raise Invalid(f"A {type_} has no field {min(strange)!r}.")
+    given = {name: frame[name] for name in SPOKEN[type_] if name in frame}
+    return type_, {SPOKEN[type_][0]: game.id, **given, "key": frame.get("key") or new_key()}
 
 
 def _line(frame: Frame) -> bytes:

@@ -9,14 +9,36 @@ from typing import Annotated
 import typer
 
 from arena import library_cli  # noqa: F401 - adds its commands to those of packs
+from arena.agent_commands import declare, queue
 from arena.author_commands import challenge, seed, simulate
 from arena.board_commands import scoring
+from arena.client_commands import challenges, chat, users
 from arena.errors import ArenaError, CannotStart
 from arena.eval_cli import eval_
 from arena.gate_cli import baseline, compare, gate
-from arena.models import SessionId, UserId
-from arena.options import Auth, Config, Data, Host, Keys, Load, LogFormat, Port, Store, Url, Workers, settings_of
+from arena.models import SessionId
+from arena.options import (
+    Auth,
+    Caller,
+    Config,
+    Data,
+    From,
+    Host,
+    Keys,
+    Load,
+    LogFormat,
+    Port,
+    SessionKey,
+    Store,
+    Url,
+    Workers,
+    caller_of,
+    settings_of,
+)
 from arena.pack_cli import pack
+from arena.play_cli import CODES, play
+from arena.record_commands import record, signing, verify
+from arena.tournament_cli import tournament
 from arena.version import __version__
 
 GATE_USAGE = 64
@@ -32,14 +54,17 @@ app = typer.Typer(
 app.add_typer(scoring, name="scoring")
 identity = typer.Typer(help="Key pairs that players sign in with.", add_completion=False)
 app.add_typer(identity, name="identity")
-users = typer.Typer(help="Say what users cannot say of themselves.", add_completion=False)
+app.add_typer(challenges, name="challenges")
+app.add_typer(chat, name="chat")
 app.add_typer(users, name="users")
 app.add_typer(pack, name="pack")
 app.add_typer(eval_, name="eval")
+app.add_typer(tournament, name="tournament")
 app.add_typer(baseline, name="baseline")
 app.add_typer(compare, name="compare")
 app.add_typer(challenge, name="challenge")
 app.add_typer(seed, name="seed")
+app.add_typer(signing, name="signing")
 
 
 @app.command()
@@ -134,9 +159,8 @@ def watch(
     anything to the terminal.
     """
     from arena import watch
-    from arena.remote import LOCAL
 
-    raise typer.Exit(watch.run(url or context.obj or LOCAL, SessionId(session), as_json=as_json))
+    raise typer.Exit(watch.run(caller_of(context, url).url, SessionId(session), as_json=as_json))
 
 
 @identity.command()
@@ -155,24 +179,6 @@ def show(keys: Keys = None) -> None:
     from arena.identity import default_folder, known
 
     typer.echo(json.dumps(known(keys or default_folder()), indent=2))
-
-
-@users.command()
-def benchmark(
-    user: Annotated[str, typer.Option(help="Id of the user.", metavar="ID")],
-    off: Annotated[bool, typer.Option("--off", help="It is none any more.")] = False,
-    store: Store = None,
-    data: Data = None,
-) -> None:
-    """Mark a user as a benchmark agent: games are `test` or `benchmark` by how many of their players are.
-
-    A server may run meanwhile, also on its own store: give the same --store or --data as it has. Games that have
-    ended keep their category.
-    """
-    from arena import roster
-
-    profile = roster.mark(settings_of(store=store, data=data), UserId(user), not off)
-    typer.echo(json.dumps(profile.wire(), indent=2))
 
 
 @app.command(name="export")
@@ -208,7 +214,12 @@ def import_(
     archive.import_(settings_of(load, store=store, data=data, config=config), file)
 
 
+app.command(epilog=CODES)(play)
 app.command()(simulate)
+app.command()(queue)
+users.command()(declare)
+app.command()(record)
+app.command()(verify)
 app.command()(gate)
 
 
@@ -223,12 +234,14 @@ def show_version(wanted: bool) -> None:
 def root(
     context: typer.Context,
     url: Url = None,
+    auth: SessionKey = None,
+    from_: From = None,
     version: Annotated[
         bool, typer.Option("--version", help="Show the version.", callback=show_version, is_eager=True)
     ] = False,
 ) -> None:
     """A live multiplayer challenge arena for AI agents."""
-    context.obj = url
+    context.obj = Caller(url or "", auth, from_)
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

@@ -228,10 +228,11 @@ def sit(
     """Take the seat of the user in a conversation, or of the judge, and answer here, a line at a time."""
     import asyncio
 
-    from arena.evals.person import sit, typed_lines
+    from arena.client.place import Place
+    from arena.evals.person import sit
     from arena.evals.play import Server
-    from arena.guest import Guest
     from arena.identity import Identity
+    from arena.keyboard import typed_lines
     from arena.terminal import harmless
 
     server = Server(place_of(context, url, None).url)
@@ -241,6 +242,6 @@ def sit(
 
     async def attend() -> None:
         identity = Identity.new() if await server.must_sign() else None
-        await sit(Guest(server.ws, invite, None, identity), typed_lines(), show)
+        await sit(Place(invite, server.ws, None, identity), typed_lines(), show)
 
     asyncio.run(attend())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from arena.options import Url
+from arena.options import Url, caller_of
 from arena.pack_cli import Files, Json, harmless, pack, read
 
 if TYPE_CHECKING:
@@ -44,9 +44,7 @@ class Place(NamedTuple):
 
 def place_of(context: typer.Context, url: str | None, token: str | None) -> Place:
     """The server that a command means."""
-    from arena.remote import LOCAL
-
-    return Place(url or context.obj or LOCAL, token)
+    return Place(caller_of(context, url).url, token)
 
 
 def complaints(told: Any) -> list[str]:

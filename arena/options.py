@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 from pydantic import ValidationError
@@ -57,8 +57,8 @@ Auth = Annotated[
 Load = Annotated[
     list[str] | None,
     typer.Option(
-        help="Python module with challenges or scoring strategies, installed or in this directory. May be repeated, "
-        "and adds to the comma separated ARENA_LOAD.",
+        help="Python module with challenges or scoring strategies, installed or in this directory; MODULE:NAME for one "
+        "that a module makes by name. May be repeated, and adds to the comma separated ARENA_LOAD.",
         metavar="MODULE",
     ),
 ]
@@ -85,7 +85,40 @@ Url = Annotated[
     str | None,
     typer.Option(help="Address of a running server. Default: http://localhost:3001.", envvar="ARENA_URL"),
 ]
+SessionKey = Annotated[
+    str | None,
+    typer.Option(
+        "--auth",
+        help="Session key, as `challenges join` gives it.",
+        envvar="ARENA_AUTH",
+        metavar="KEY",
+    ),
+]
+From = Annotated[
+    str | None,
+    typer.Option("--from", help="Who asks, on a server where nobody signs in: the invite of a seat.", metavar="ID"),
+]
 Keys = Annotated[Path | None, typer.Option(help="Folder of the key files. Default: ~/.arena/keys.")]
+
+
+class Caller(NamedTuple):
+    """Which server a command means, and who asks it."""
+
+    url: str
+    auth: str | None = None
+    from_: str | None = None
+
+
+def caller_of(
+    context: typer.Context, url: str | None = None, auth: str | None = None, from_: str | None = None
+) -> Caller:
+    """What was said behind the command, else before it, else the server of this machine."""
+    from arena.remote import LOCAL
+
+    before: Caller = context.obj
+    key = auth or before.auth
+    # A server's variable of the same name says how people sign in, which is no key.
+    return Caller(url or before.url or LOCAL, None if key in {"open", "required"} else key, from_ or before.from_)
 
 
 def settings_of(load: Sequence[str] | None = None, **given: Any) -> Settings:

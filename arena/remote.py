@@ -12,6 +12,7 @@ from arena.errors import CannotStart
 
 PATIENCE = 30.0  # seconds
 LOCAL = "http://localhost:3001"
+BYTES = "application/octet-stream"
 
 
 class Answer(NamedTuple):
@@ -49,11 +50,12 @@ def ask(
     *,
     token: str | None = None,
     patience: float = PATIENCE,
+    kind: str = BYTES,
 ) -> Answer:
     """Ask for a route below `/api/v1`; a token is shown as a bearer."""
     asked = urlencode({name: value for name, value in (query or {}).items() if value is not None})
     where = "api/v1/" + "/".join(quote(part, safe="") for part in path)
-    return fetch(url, f"{where}?{asked}" if asked else where, method, body, token=token, patience=patience)
+    return fetch(url, f"{where}?{asked}" if asked else where, method, body, token=token, patience=patience, kind=kind)
 
 
 def fetch(
@@ -64,11 +66,12 @@ def fetch(
     *,
     token: str | None = None,
     patience: float = PATIENCE,
+    kind: str = BYTES,
 ) -> Answer:
     """Ask for any address of a server."""
     if urlsplit(url).scheme not in {"http", "https"}:
         raise CannotStart("The address of a server begins with http:// or https://.")
-    headers = {"Accept": "*/*", "Content-Type": "application/octet-stream"}
+    headers = {"Accept": "*/*", "Content-Type": kind}
     if token:
         headers["Authorization"] = f"Bearer {token}"
     request = Request(f"{url.rstrip('/')}/{where}", body, headers, method=method)  # noqa: S310

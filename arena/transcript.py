@@ -23,8 +23,9 @@ LONGEST = 60  # lines of a message that are shown
 class Transcript:
     """What is known of a game, and how each piece of news reads."""
 
-    def __init__(self, id_: SessionId) -> None:
+    def __init__(self, id_: SessionId, me: str | None = None) -> None:
         self.id = id_
+        self.me = me  # the invite of whoever reads it, if that is a player
         self.name = ""
         self.state: Frame = {"status": "open", "players": []}
         self.course: Frame = {"joined": []}
@@ -117,6 +118,8 @@ class Transcript:
         yield Text(f"{_time(data['completedAt'])}  The game ended", "dim")
         for seat, score in enumerate(data["scores"]):
             yield self.mark(seat).append(f"  security {score['security']:+g}, utility {score['utility']:+g}", "default")
+        for player, usage in (data.get("reportedUsage") or {}).items():
+            yield self.who(player).append(f"  says that its model took {usage_line(usage)}", "dim")
         for made in data.get("attributions") or ():
             words = harmless(made["type"].replace("_", " "))
             yield Text.assemble(self.who(made["from"]), " → ", self.who(made["to"]), (f"  {words}", "red"))
@@ -125,6 +128,8 @@ class Transcript:
         """Whoever stands in `from` or `to`."""
         if name == OPERATOR:
             return Text("OPERATOR", "bold")
+        if name == self.me:
+            return Text("You", "bold reverse")
         if name in self.players:
             return self.mark(self.players.index(name))
         return Text(harmless(name, 20))
@@ -135,20 +140,34 @@ class Transcript:
         user = self.state.get("playerIdentities", {}).get(players[seat]) if seat < len(players) else None
         known = self.profiles.get(user, {}).get("username") or user if user else None
         name = harmless(known, 24) if known else f"Player {seat + 1}"
+        name += " (you)" if seat < len(players) and players[seat] == self.me else ""
         shape = SHAPES[(seat + seat // len(SHAPES)) % len(SHAPES)]
         return Text(f"{shape} {name}", f"bold {COLOURS[seat % len(COLOURS)]}")
 
     def status(self, now: float) -> Text:
         """One line about how it stands."""
         line = Text.assemble((f"{harmless(self.name)} ", "bold"), f"{self.state['status']}  {self.spectators} watching")
-        running = self.clocks.get("running", ())
         for seat, player in enumerate(self.players):
-            if player in self.clocks:
-                gone = (now - self.clocked_at) * 1000 if player in running else 0
-                seconds = max(0, round((self.clocks[player] - gone) / 1000))
-                line.append("  ").append(self.mark(seat))
-                line.append(f" {'▸' if player in running else ''}{seconds // 60}:{seconds % 60:02d}")
+            if clock := self.clock(player, now):
+                line.append("  ").append(self.mark(seat)).append(f" {clock}")
         return line
+
+    def clock(self, player: str, now: float) -> str:
+        """What a player has left, with a mark if it runs; nothing if there is no limit."""
+        if player not in self.clocks:
+            return ""
+        runs = player in self.clocks.get("running", ())
+        gone = (now - self.clocked_at) * 1000 if runs else 0
+        seconds = max(0, round((self.clocks[player] - gone) / 1000))
+        return f"{'▸' if runs else ''}{seconds // 60}:{seconds % 60:02d}"
+
+
+def usage_line(usage: Frame) -> str:
+    """What a model took, in words."""
+    cost = "" if usage.get("costUsd") is None else f", {usage['costUsd']:.4f} USD"
+    models = f" ({harmless(', '.join(usage['models']))})" if usage.get("models") else ""
+    tokens = f"{usage.get('inputTokens', 0)} tokens in, {usage.get('outputTokens', 0)} out"
+    return f"{usage.get('calls', 0)} calls, {tokens}{cost}{models}"
 
 
 def _time(milliseconds: int) -> str:

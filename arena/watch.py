@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 from rich.live import Live
 from rich.text import Text
-from websockets.exceptions import WebSocketException
 
 from arena.chat import operator_channel
 from arena.client import Client, Frame, client
+from arena.client.connection import LOST
 from arena.errors import CannotStart, Refused, StoreUnavailable
 from arena.models import SessionId
 from arena.terminal import Screen
@@ -63,7 +63,7 @@ class Watch:
                 except Refused as refusal:
                     if refusal.code not in PASSING:
                         raise CannotStart(f"{refusal} ({refusal.code})") from None
-                except (OSError, WebSocketException, TimeoutError) as error:
+                except LOST as error:
                     if not self._was_there:
                         raise CannotStart(f"No arena answers at {self.address}: {error}") from None
                 await self._wait()

@@ -46,7 +46,7 @@ def arena(
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         cwd=cwd,
         env=environment(**env or {}),
         check=False,
@@ -73,7 +73,7 @@ def as_nobody(imports: str, code: str, *arguments: str | Path) -> str:
         [sys.executable, "-c", imports + DROPPING + code, *map(str, arguments)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         env=environment(),
         check=False,
     )

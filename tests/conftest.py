@@ -3,12 +3,23 @@
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+from httpx._config import DEFAULT_TIMEOUT_CONFIG
+from hypothesis import HealthCheck, settings
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from tests import servers
 from tests.callers import Caller, calling
 from tests.servers import Served, served
 from tests.valkeys import Valkey, connect
+
+# The same examples in every run, and none too slow for a busy machine: a failure is always the fault of a change.
+# `--hypothesis-profile default` looks for new ones.
+settings.register_profile("arena", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("arena")
+
+# The five seconds that httpx waits for an answer may be too short on such a machine too.
+for phase in ("connect", "read", "write", "pool"):
+    setattr(DEFAULT_TIMEOUT_CONFIG, phase, 60.0)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -17,7 +17,7 @@ from tests.servers import Served
 
 Frame = dict[str, Any]
 Found = TypeVar("Found")
-PATIENCE = 40.0  # seconds that anything may take before it counts as broken
+PATIENCE = 60.0  # seconds that anything may take before it counts as broken
 
 
 async def comes_true(condition: Callable[[], object], what: str) -> None:

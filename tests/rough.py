@@ -24,6 +24,7 @@ class Rough:
         self.rng = rng
         self.chances = (cut, twice, delay)
         self.url = ""
+        self.doomed = 0  # answers that are cut whatever the dice say
         self.cuts = self.copies = self.connections = 0
 
     async def carry(self, guest: ServerConnection) -> None:
@@ -51,13 +52,19 @@ class Rough:
             frame = await source.recv()
             if delay:
                 await asyncio.sleep(self.rng.random() * delay)
-            if self.rng.random() < cut:
+            if self.rng.random() < cut or self._is_doomed(frame):
                 self.cuts += 1
                 raise ConnectionResetError
             await sink.send(frame)
             if self.rng.random() < twice:
                 self.copies += 1
                 await sink.send(frame)
+
+    def _is_doomed(self, frame: str) -> bool:
+        if not self.doomed or JSON.decode(frame.encode())["type"] not in {"reply", "error"}:
+            return False
+        self.doomed -= 1
+        return True
 
 
 @asynccontextmanager

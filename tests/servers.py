@@ -119,7 +119,7 @@ class Process:
         seen = self.log.stat().st_size if self.log.exists() else 0
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, env=self.env, start_new_session=True)
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while time.monotonic() < until:
             if self.process.poll() is not None:
                 raise RuntimeError(f"the server ended: {self.log.read_text()[-2000:]}")
@@ -132,7 +132,7 @@ class Process:
 
     def _is_ready(self, url: str) -> bool:
         try:
-            return httpx.get(url + "/ready", timeout=2).status_code == 200
+            return httpx.get(url + "/ready", timeout=10).status_code == 200
         except httpx.HTTPError:
             return False
 
@@ -162,7 +162,7 @@ class Process:
         """SIGTERM, and wait for the end."""
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=60)
 
     def __enter__(self) -> Self:
         return self.start()

@@ -48,8 +48,9 @@ def test_bare_arena_shows_what_there_is() -> None:
 
     assert done.code == 0
     assert re.findall(r"^│ (\w+) ", done.out.partition("Commands")[2], re.MULTILINE) == [
-        "serve", "demo", "doctor", "watch", "export", "import", "simulate", "gate",
-        "scoring", "identity", "users", "pack", "eval", "baseline", "compare", "challenge", "seed",
+        "serve", "demo", "doctor", "watch", "export", "import", "play", "simulate", "gate",
+        "scoring", "identity", "challenges", "chat", "users",
+        "pack", "eval", "baseline", "compare", "challenge", "seed",
     ]  # fmt: skip
 
 

@@ -131,7 +131,7 @@ def test_a_signal_while_it_starts_ends_it_as_cleanly(number: signal.Signals) -> 
 
     process.send_signal(number)
 
-    said, _ = process.communicate(timeout=20)
+    said, _ = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "Traceback" not in said
 

@@ -196,7 +196,7 @@ async def test_bots_play_each_other_over_sockets(arena: Served) -> None:
     host = await visit(arena)
     made = await host.get("create", challengeType="psi")
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         honest, greedy = await asyncio.gather(
             play(arena.ws, made["invites"][0], HonestBot(Random(1)), "honest"),
             play(arena.ws, made["invites"][1], GreedyBot(Random(2)), "greedy"),

@@ -43,7 +43,7 @@ def worker_of(process: Process, guest: Guest) -> int:
 async def one_per_worker(process: Process, stack: AsyncExitStack) -> list[Guest]:
     """Connect until every worker has a guest."""
     guests: dict[int, Guest] = {}
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while len(guests) < process.workers:
             guest = await stack.enter_async_context(guest_at(process.ws))
             guests.setdefault(worker_of(process, guest), guest)

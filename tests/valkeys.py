@@ -25,7 +25,7 @@ from redis.retry import Retry
 
 from arena.store.program import binary, die_with
 
-PATIENCE = 20.0  # seconds that anything here may take before it counts as broken
+PATIENCE = 60.0  # seconds that anything here may take before it counts as broken
 
 
 def eventually(condition: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
@@ -39,7 +39,7 @@ def eventually(condition: Callable[[], object], what: str, seconds: float = PATI
 
 def connect(url: str) -> redis.Redis:
     """A synchronous client that neither retries nor waits for long."""
-    return redis.Redis.from_url(url, socket_timeout=5, retry=Retry(NoBackoff(), 0))
+    return redis.Redis.from_url(url, socket_timeout=30, retry=Retry(NoBackoff(), 0))
 
 
 @dataclass(frozen=True)

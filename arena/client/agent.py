@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
 from arena.client.arena import HERE, Arena
-from arena.client.game import Ended, Game, Started
+from arena.client.feed import Ended, Started
+from arena.client.game import Game
 from arena.identity import Identity
 from arena.models import ChatMessage
 

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from random import Random
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -13,10 +14,12 @@ from websockets.exceptions import InvalidHandshake, InvalidStatus
 
 from arena.chat import session_of
 from arena.client.connection import Client, Frame, client, new_key
+from arena.client.desk import Desk, Disconnected, page_of
+from arena.client.feed import Feed, Watched
 from arena.client.game import Game
 from arena.errors import ArenaError, RateLimited, Refused, StoreUnavailable
 from arena.identity import Identity
-from arena.models import Challenge, SessionId
+from arena.models import Challenge, RankedEntry, SessionId
 from arena.wire import JSON, Codec
 
 HERE = "http://127.0.0.1:3001"
@@ -25,13 +28,11 @@ GAP = 4000  # with what we close a connection that skipped something
 SERVER_ERRORS = 500
 PATIENCE = 300.0  # seconds without a connection after which it is given up
 LONGEST = 15.0  # seconds between two tries
+ASK_AGAIN = 5.0  # seconds after which it is asked again what came of a ticket
 AWAY = 0.5  # seconds before a frame is sent again to a server whose store is away
 
 Value = TypeVar("Value")
-
-
-class Disconnected(ConnectionError):
-    """The arena cannot be reached, or has sent us away for good."""
+Heard = TypeVar("Heard", bound=Feed)
 
 
 def back_off(rng: Random) -> Iterator[float]:
@@ -49,7 +50,7 @@ def socket_of(url: str) -> str:
     return urlunsplit((scheme, parts.netloc, parts.path if parts.path.strip("/") else "/ws", "", ""))
 
 
-class Arena:
+class Arena(Desk):
     """An arena as a player sees it. Any number of games go over one connection, which is made anew when it is lost.
 
     Whatever is sent carries a key, so that it is done once however often it has to be sent.
@@ -59,11 +60,14 @@ class Arena:
         self, url: str = HERE, *, identity: Identity | None = None, codec: Codec = JSON, patience: float = PATIENCE
     ) -> None:
         self.url = socket_of(url)
-        self.identity = identity
+        super().__init__(page_of(self.url), identity)
         self.codec = codec
         self.patience = patience
-        self.games: dict[SessionId, Game] = {}
-        self._early: dict[SessionId, list[Frame]] = {}  # of sessions whose join is being answered
+        self.games: dict[SessionId, Game] = {}  # seats in games that are not over
+        self.watched: dict[SessionId, Watched] = {}
+        self._asking = 0  # joins and the like that are being answered
+        self._early: dict[SessionId, list[Frame]] = {}  # what comes of them before their answer is read
+        self._tickets: dict[str, asyncio.Event] = {}  # set when something has come of them
         self._rng = Random()  # noqa: S311
         self._online: asyncio.Future[Client] | None = None
         self._running: asyncio.Task[None] | None = None
@@ -95,19 +99,95 @@ class Arena:
         made = await self._once("create", {"challengeType": challenge, "options": options, "private": private or None})
         return Challenge.from_wire(made)
 
-    async def join(self, invite: str, user: str | None = None) -> Game:
-        """Take the seat of an invite."""
+    async def join(self, invite: str, user: str | None = None, *, raw: bool = False) -> Game:
+        """Take the seat of an invite; a raw one hears the frames of the protocol and no events."""
         key = new_key()
 
         async def sit() -> Game:
             signed = self.identity.sign(f"join:{invite}") if self.identity else {"userId": user}
-            return await self._sit(invite, "join", invite=invite, key=key, **signed)
+            return await self._sit(invite, "join", raw=raw, invite=invite, key=key, **signed)
 
         return await self._insist(sit)
 
-    async def resume(self, session: str, session_key: str, invite: str = "") -> Game:
-        """Come back to a seat that was taken before; without its invite, own words are not told from others'."""
-        return await self._insist(lambda: self._sit(invite, "resume", challengeId=session, sessionKey=session_key))
+    async def queue(
+        self,
+        challenge: str,
+        options: Mapping[str, JsonValue] | None = None,
+        *,
+        ranked: bool = True,
+        user: str | None = None,
+    ) -> str:
+        """Wait until there is company for a game; the invite of a seat. Who stops waiting gives its ticket up."""
+        wish = {"challengeType": challenge, "options": options, "ranked": ranked, "key": new_key()}
+
+        async def enter() -> Frame:
+            signed = self.identity.sign(f"queue:{challenge}") if self.identity else {"userId": user}
+            return await self._once("queue", {**wish, **signed})
+
+        ticket = ""
+        try:
+            while (state := await self._insist(enter))["status"] == "waiting":
+                ticket = state["ticket"]
+                told = self._tickets.setdefault(ticket, asyncio.Event())
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(ASK_AGAIN):  # a new connection has to be told to follow it
+                        await told.wait()
+        except asyncio.CancelledError:
+            with suppress(Exception):
+                ticket = ticket or (await enter())["ticket"]
+                await self._once("queue", {"challengeType": challenge, "ticket": ticket, "off": True})
+            raise
+        finally:
+            self._tickets.pop(ticket, None)
+        if state["status"] != "matched":
+            raise Refused(state.get("code", "NOT_FOUND"), state.get("error", "The ticket is gone."))
+        return str(state["invite"])
+
+    async def find(
+        self,
+        challenge: str,
+        options: Mapping[str, JsonValue] | None = None,
+        *,
+        ranked: bool = True,
+        user: str | None = None,
+    ) -> Game:
+        """Wait for company, and take the seat."""
+        return await self.join(await self.queue(challenge, options, ranked=ranked, user=user), user)
+
+    async def resume(self, session: str, session_key: str, *, raw: bool = False) -> Game:
+        """Come back to a seat that was taken before, also by another program; it hears the game from its beginning."""
+        seat = {"challengeId": session, "sessionKey": session_key}
+        game = await self._insist(lambda: self._sit("", "resume", raw=raw, **seat))
+        await game.seen.wait()  # before that it is not known which of the players this is
+        return game
+
+    async def watch(self, session: str, *, raw: bool = False) -> Watched:
+        """Follow a session without a seat; what is not for everybody comes `redacted`."""
+        if session in self.games:
+            raise Refused("FORBIDDEN", "This link has a seat in that session, which hears more than who watches.")
+
+        async def look() -> Watched:
+            guest = await self._connected()
+            with self._expecting():
+                challenge = Challenge.from_wire(await self._ask(guest, "watch", {"challengeId": session}))
+                watched = Watched(self, challenge.id, raw=raw)
+                self.watched[challenge.id] = watched
+                return await self._take_up(guest, watched)
+
+        return await self._insist(look)
+
+    async def leave(self, watched: Watched) -> None:
+        """Watch a session no more."""
+        self.watched.pop(watched.id, None)
+        watched.lose(Disconnected("It is watched no more."))
+        await self.call("unwatch", challengeId=watched.id)
+
+    async def leaderboard(self, challenge: str | None = None, strategy: str | None = None) -> list[RankedEntry]:
+        """The top of a board, best first; without a challenge that of all of them."""
+        board = {"challengeType": challenge, "strategy": strategy}
+        told = await self.call("leaderboard", **board)
+        await self.call("leaderboard", **board, off=True)
+        return [RankedEntry.from_wire(entry) for entry in told["entries"]]
 
     async def call(self, type: str, **fields: Any) -> Frame:
         """Send a frame that may be sent twice, until it is answered; raises `Refused` with the server's code."""
@@ -138,16 +218,31 @@ class Arena:
             await self._resume(guest, game)
         return await self._ask(guest, type, fields)
 
-    async def _sit(self, handle: str, type: str, **fields: Any) -> Game:
+    async def _sit(self, handle: str, type: str, *, raw: bool = False, **fields: Any) -> Game:
         guest = await self._connected()
-        game = Game(self, await self._ask(guest, type, fields), handle)
-        game.carrier = guest
-        self.games[game.id] = game
-        for frame in self._early.pop(game.id, ()):
-            game.hear(frame)
+        with self._expecting():
+            game = Game(self, await self._ask(guest, type, fields), handle, raw=raw)
+            self.games[game.id] = game
+            return await self._take_up(guest, game)
+
+    @contextmanager
+    def _expecting(self) -> Iterator[None]:
+        """Keep what comes of a session before the answer that makes it one of ours."""
+        self._asking += 1
+        try:
+            yield
+        finally:
+            self._asking -= 1
+            if not self._asking:
+                self._early.clear()
+
+    async def _take_up(self, guest: Client, feed: Heard) -> Heard:
+        feed.carrier = guest
+        for frame in self._early.pop(feed.id, ()):
+            self._hand_over(feed, frame)
         if self._online is not None and self._online.done() and await self._connected() is not guest:
-            await self._resume(await self._connected(), game)  # lost right behind the answer, and back already
-        return game
+            await self._resume(await self._connected(), feed)  # lost right behind the answer, and back already
+        return feed
 
     async def _connected(self) -> Client:
         if self._online is None:
@@ -155,6 +250,7 @@ class Arena:
         return await asyncio.shield(self._online)
 
     async def _ask(self, guest: Client, type: str, fields: Mapping[str, Any]) -> Frame:
+        """Ask over one connection; once it is lost nobody else asks there, so that trying again means waiting."""
         try:
             return await guest.call(type, **fields)
         except ConnectionError:
@@ -194,8 +290,8 @@ class Arena:
         """Take all seats again, let whoever waits go on, and pass on what is heard until the connection ends."""
         listening = asyncio.create_task(self._listen(guest), name="arena frames")
         try:
-            while left := [game for game in self.games.values() if game.carrier is not guest and not game.is_over]:
-                await asyncio.gather(*(self._resume(guest, game) for game in left))
+            while left := [feed for feed in self._feeds() if feed.carrier is not guest and not feed.is_over]:
+                await asyncio.gather(*(self._resume(guest, feed) for feed in left))
             if self._online is not None and not self._online.done():
                 self._online.set_result(guest)
             await listening
@@ -206,16 +302,19 @@ class Arena:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
 
-    async def _resume(self, guest: Client, game: Game) -> None:
+    def _feeds(self) -> list[Feed]:
+        return [*self.games.values(), *self.watched.values()]
+
+    async def _resume(self, guest: Client, feed: Feed) -> None:
         while True:
             try:
-                await guest.call("resume", **game.back())
-                game.carrier = guest
+                await self._ask(guest, feed.again, feed.back())
+                feed.carrier = guest
             except RateLimited as refusal:
                 await asyncio.sleep(refusal.retry_after)
             except ArenaError as refusal:
                 if refusal.code != StoreUnavailable.code:
-                    return game.lose(refusal)
+                    return feed.lose(refusal)
                 await asyncio.sleep(AWAY)
             else:
                 return None
@@ -223,15 +322,26 @@ class Arena:
     async def _listen(self, guest: Client) -> None:
         while True:
             frame = await guest.hear()
+            if frame["type"] == "queue":
+                self._tickets.get(frame["ticket"], asyncio.Event()).set()
+                continue
             channel = frame.get("channel") or frame.get("message", {}).get("channel") or frame.get("challengeId")
             if channel is None:
                 continue
             session = session_of(channel)
-            if (game := self.games.get(session)) is None:
+            if (feed := self.games.get(session) or self.watched.get(session)) is not None:
+                if self._hand_over(feed, frame):
+                    # Something is missing between the last message and this one: go on from the cursor.
+                    await guest.socket.close(GAP)
+            elif self._asking:
                 self._early.setdefault(session, []).append(frame)
-            elif game.hear(frame):
-                # Something is missing between the last message and this one: go on from the cursor.
-                await guest.socket.close(GAP)
+
+    def _hand_over(self, feed: Feed, frame: Frame) -> bool:
+        """Let a session hear a frame; one that is over is of no more concern. True if something is missing."""
+        gap = feed.hear(frame)
+        if feed.is_over:
+            (self.games if isinstance(feed, Game) else self.watched).pop(feed.id, None)
+        return gap
 
     def _go_offline(self, guest: Client) -> None:
         """Let those who ask from now on wait for the next connection."""
@@ -240,8 +350,8 @@ class Arena:
             self._online = asyncio.get_running_loop().create_future()
 
     def _give_up(self, reason: Disconnected) -> None:
-        for game in self.games.values():
-            game.lose(reason)
+        for feed in self._feeds():
+            feed.lose(reason)
         if self._online is not None:
             if self._online.done():
                 self._online = asyncio.get_running_loop().create_future()

@@ -4,16 +4,17 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Iterator, Mapping
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 from pydantic import JsonValue
 
-from arena.client.arena import HERE
+from arena.client.arena import HERE, PATIENCE
 from arena.client.arena import Arena as AsyncArena
-from arena.client.game import Ended
+from arena.client.feed import Ended, Event, Feed
+from arena.client.feed import Watched as AsyncWatched
 from arena.client.game import Game as AsyncGame
 from arena.identity import Identity
-from arena.models import Challenge, ChatMessage, Score
+from arena.models import Challenge, ChallengeMetadata, ChatMessage, RankedEntry, Score, SessionId, UserProfile
 
 Value = TypeVar("Value")
 
@@ -21,10 +22,10 @@ Value = TypeVar("Value")
 class Arena:
     """An arena whose calls wait for their answer; the connection lives in a thread of its own."""
 
-    def __init__(self, url: str = HERE, *, identity: Identity | None = None) -> None:
+    def __init__(self, url: str = HERE, *, identity: Identity | None = None, patience: float = PATIENCE) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="arena link", daemon=True)
-        self._arena = AsyncArena(url, identity=identity)
+        self._arena = AsyncArena(url, identity=identity, patience=patience)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -50,7 +51,12 @@ class Arena:
 
     def wait(self, coroutine: Coroutine[Any, Any, Value]) -> Value:
         """Have something done in the thread of the connection, and wait for it."""
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+        doing = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            return doing.result()
+        except KeyboardInterrupt:
+            doing.cancel()
+            raise
 
     def create(
         self, challenge: str, options: Mapping[str, JsonValue] | None = None, *, private: bool = False
@@ -58,28 +64,134 @@ class Arena:
         """Open a session; the answer has its invites, which nobody is shown again."""
         return self.wait(self._arena.create(challenge, options, private=private))
 
+    def find(
+        self,
+        challenge: str,
+        options: Mapping[str, JsonValue] | None = None,
+        *,
+        ranked: bool = True,
+        user: str | None = None,
+    ) -> "Game":
+        """Wait for company, and take the seat."""
+        return Game(self, self.wait(self._arena.find(challenge, options, ranked=ranked, user=user)))
+
     def join(self, invite: str, user: str | None = None) -> "Game":
         """Take the seat of an invite."""
         return Game(self, self.wait(self._arena.join(invite, user)))
 
+    def resume(self, session: str, session_key: str) -> "Game":
+        """Come back to a seat that was taken before; it hears the game from its beginning."""
+        return Game(self, self.wait(self._arena.resume(session, session_key)))
 
-class Game:
-    """A seat whose calls wait. Iterate over it to hear what others say to it; it ends with the game."""
+    def watch(self, session: str) -> "Watched":
+        """Follow a session without a seat."""
+        return Watched(self, self.wait(self._arena.watch(session)))
 
-    def __init__(self, arena: Arena, game: AsyncGame) -> None:
+    def challenges(self) -> dict[str, ChallengeMetadata]:
+        """What can be played: rules, moves and options, by type."""
+        return self.wait(self._arena.challenges())
+
+    def sessions(
+        self, challenge: str | None = None, status: Literal["open", "active", "ended"] | None = None, *, limit: int = 50
+    ) -> list[Challenge]:
+        """The sessions of a challenge, or of all, newest first."""
+        return self.wait(self._arena.sessions(challenge, status, limit=limit))
+
+    def leaderboard(self, challenge: str | None = None, strategy: str | None = None) -> list[RankedEntry]:
+        """The top of a board, best first."""
+        return self.wait(self._arena.leaderboard(challenge, strategy))
+
+    def announce(self, invite: str) -> None:
+        """Offer a seat to anybody: its invite is shown to all."""
+        self.wait(self._arena.announce(invite))
+
+    def announced(self) -> list[str]:
+        """The invites that were offered to anybody, newest last."""
+        return self.wait(self._arena.announced())
+
+    def profile(self, user: str) -> UserProfile:
+        """Who somebody is."""
+        return self.wait(self._arena.profile(user))
+
+    def introduce(
+        self, user: str | None = None, *, username: str | None = None, model: str | None = None
+    ) -> UserProfile:
+        """Say who you are."""
+        return self.wait(self._arena.introduce(user, username=username, model=model))
+
+
+class Watched:
+    """A session that is watched, whose calls wait. Iterate over it to hear what is said; it ends with the game."""
+
+    def __init__(self, arena: Arena, feed: Feed) -> None:
         self._arena = arena
-        self._game = game
-        self.id, self.info, self.seat, self.handle = game.id, game.info, game.seat, game.handle
+        self._feed = feed
+
+    @property
+    def id(self) -> SessionId:
+        """The id of the session."""
+        return self._feed.id
 
     @property
     def players(self) -> list[str]:
         """The handles of all players, in seat order."""
-        return self._game.players
+        return self._feed.players
 
     @property
     def ended(self) -> Ended | None:
         """How the game ended, if it has."""
-        return self._game.ended
+        return self._feed.ended
+
+    def seconds_left(self, player: str) -> float | None:
+        """What is left on a player's clock; None if there is no limit."""
+        return self._feed.seconds_left(player)
+
+    def next(self, within: float | None = None) -> Event | None:
+        """The next event; None if there is none for so many seconds."""
+        return self._arena.wait(self._feed.next(within))
+
+    def wait_for_start(self) -> None:
+        """Wait until all seats are taken."""
+        self._arena.wait(self._feed.wait_for_start())
+
+    def play_out(self) -> Ended:
+        """Wait for the end of the game and let everything else pass."""
+        return self._arena.wait(self._feed.play_out())
+
+    def __iter__(self) -> Iterator[ChatMessage]:
+        while not self._feed.is_over or self._feed.has_more:
+            event = self.next()
+            if isinstance(event, ChatMessage) and not self._feed.is_own(event):
+                yield event
+
+    def leave(self) -> None:
+        """Watch no more."""
+        if isinstance(self._feed, AsyncWatched):
+            self._arena.wait(self._feed.leave())
+
+
+class Game(Watched):
+    """A seat whose calls wait. Iterate over it to hear what others say to it; it ends with the game."""
+
+    def __init__(self, arena: Arena, game: AsyncGame) -> None:
+        super().__init__(arena, game)
+        self._game = game
+        self.info, self.seat, self.handle, self.session_key = game.info, game.seat, game.handle, game.session_key
+
+    @property
+    def private(self) -> list[ChatMessage]:
+        """What the operator has told this seat alone."""
+        return self._game.private
+
+    @property
+    def rivals(self) -> list[str]:
+        """The handles of the other players, in seat order."""
+        return self._game.rivals
+
+    @property
+    def time_left(self) -> float | None:
+        """Seconds on this seat's clock; None if there is no limit."""
+        return self._game.time_left
 
     @property
     def score(self) -> Score | None:
@@ -97,9 +209,3 @@ class Game:
     def resign(self) -> None:
         """Give the game up."""
         self._arena.wait(self._game.resign())
-
-    def __iter__(self) -> Iterator[ChatMessage]:
-        while not self._game.is_over or self._game.has_more:
-            event = self._arena.wait(self._game.next())
-            if isinstance(event, ChatMessage) and event.from_ != self.handle:
-                yield event

@@ -8,13 +8,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, WebSocketException
 from websockets.typing import Subprotocol
 
 from arena.errors import RateLimited, Refused
 from arena.wire import JSON, Codec
 
 Frame = dict[str, Any]
+LOST = (OSError, WebSocketException, TimeoutError)  # what a connection may end with, or not even begin
 
 
 def new_key() -> str:

@@ -2,75 +2,58 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Protocol
 
 from pydantic import JsonValue
 
 from arena.chat import may_read, player_channel
-from arena.client.connection import Client, Frame, new_key
-from arena.models import ChallengeOperatorState, ChatMessage, Score, SessionId, Status, UserProfile
-
-if TYPE_CHECKING:
-    from arena.client.arena import Arena
+from arena.client.connection import Frame, new_key
+from arena.client.feed import Feed
+from arena.models import OPERATOR, ChallengeMetadata, ChallengeOperatorState, ChatMessage, Score, SessionId
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
-    """All seats are taken: the game is on."""
+class Carrier(Protocol):
+    """What brings the moves of a seat to the server."""
 
-    players: list[str]  # handles as they stand in `from` and `to`, in seat order
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """The game is over."""
-
-    state: ChallengeOperatorState
-    profiles: dict[str, UserProfile]
+    async def play(self, game: Game, type: str, **fields: Any) -> Frame:
+        """Send a frame from the seat of a game, until it is answered."""
 
 
-Event: TypeAlias = Started | ChatMessage | Ended
-
-
-class Game:
+class Game(Feed):
     """A seat in a session. Iterate over it to hear what others say to it; it ends with the game."""
 
-    def __init__(self, arena: Arena, told: Frame, invite: str) -> None:
+    again = "resume"
+
+    def __init__(self, arena: Carrier, told: Frame, invite: str, *, raw: bool = False) -> None:
+        super().__init__(SessionId(told["ChallengeID"]), raw=raw)
         self.arena = arena
-        self.id = SessionId(told["ChallengeID"])
-        self.info: dict[str, Any] = told["ChallengeInfo"]  # name, prompt and methods of the challenge
+        self.told = told  # the answer to `join` or `resume`, as it came
+        self.info = ChallengeMetadata.from_wire(told["ChallengeInfo"])  # name, prompt and methods of the challenge
         self.seat: int = told["playerIndex"]
         self.session_key: str = told["sessionKey"]
         self.handle = invite  # what others see in `from`
-        self.players: list[str] = []
-        self.clocks: dict[str, Any] = {}  # what each player has left, if there are limits
-        self.ended: Ended | None = None
-        self.carrier: Client | None = None  # the connection that has this seat
-        self.recovered = True  # False once the server lost the end of its log
-        self.cursors: dict[str, dict[str, Any]] = {}
-        self._resumed: set[str] = set()  # channels whose history a new connection still owes us
-        self._status = Status.OPEN
-        self._events: asyncio.Queue[Event | Exception] = asyncio.Queue()
-        self._is_over = False
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing more will be heard."""
-        return self._is_over
-
-    @property
-    def has_more(self) -> bool:
-        """Whether something was heard that nobody has asked for yet."""
-        return not self._events.empty()
+        self.private: list[ChatMessage] = []  # what the operator has told this seat alone
 
     @property
     def score(self) -> Score | None:
         """What this seat got, after the end."""
         return self.ended.state.scores[self.seat] if self.ended else None
+
+    @property
+    def rivals(self) -> list[str]:
+        """The handles of the other players, in seat order."""
+        return [player for player in self.players if player != self.handle]
+
+    @property
+    def time_left(self) -> float | None:
+        """Seconds on this seat's clock; None if there is no limit."""
+        return self.seconds_left(self.handle)
+
+    @property
+    def is_on_clock(self) -> bool:
+        """Whether this seat's time is running."""
+        return self.handle in self.clocks.get("running", ())
 
     # What a player does
 
@@ -90,107 +73,24 @@ class Game:
         """Give the game up."""
         await self.act("resign")
 
-    # What a player hears
-
-    def __aiter__(self) -> AsyncIterator[ChatMessage]:
-        return self.messages()
-
-    async def messages(self) -> AsyncIterator[ChatMessage]:
-        """What others say that this seat may read, each once and in order, until the end."""
-        async for event in self.events():
-            if isinstance(event, ChatMessage) and event.from_ != self.handle:
-                yield event
-
-    async def events(self) -> AsyncIterator[Event]:
-        """Everything this seat may know: messages, own ones included, and the start and the end of the game."""
-        while self.has_more or not self._is_over:
-            if (event := await self.next()) is not None:
-                yield event
-
-    async def next(self, within: float | None = None) -> Event | None:
-        """The next event; None if there is none for so many seconds. Raises what ended the game too early."""
-        try:
-            async with asyncio.timeout(within):
-                event = await self._events.get()
-        except TimeoutError:
-            return None
-        if isinstance(event, Exception):
-            self._events.put_nowait(event)  # for whoever asks again
-            raise event
-        return event
-
-    async def play_out(self) -> Ended:
-        """Wait for the end of the game and let everything else pass."""
-        async for _ in self.events():
-            pass
-        if self.ended is None:
-            raise RuntimeError("The game was left before it ended.")
-        return self.ended
+    def is_own(self, message: ChatMessage) -> bool:
+        """Whether this seat has said it."""
+        return message.from_ == self.handle
 
     # What the link does
 
-    def hear(self, frame: Frame) -> bool:
-        """Take a frame of this session; True if messages before it are missing."""
-        match frame["type"]:
-            case "initial":
-                return self._begin(frame)
-            case "new_message":
-                message = ChatMessage.from_wire(frame["message"])
-                return self._take(message, frame["epoch"])
-            case "state":
-                self.clocks = frame.get("clocks", {})
-                self._see(ChallengeOperatorState.from_wire(frame["state"]))
-            case "game_ended" if not self._is_over:
-                self._end(dict(frame["data"]))
-        return False
-
     def back(self) -> dict[str, Any]:
         """What to ask a new connection for."""
-        self._resumed = set(self.cursors)
-        return {"challengeId": self.id, "sessionKey": self.session_key, "cursors": self.cursors}
+        return {**super().back(), "sessionKey": self.session_key}
 
-    def lose(self, reason: Exception) -> None:
-        """Nothing more will be heard of this game."""
-        if not self._is_over:
-            self._is_over = True
-            self._events.put_nowait(reason)
+    def _listen_to(self, message: ChatMessage) -> None:
+        """Keep what this seat may read; after the end others' private messages can be read too, which is no news."""
+        if message.redacted or (self.handle and not may_read(message.from_, message.to, self.handle)):
+            return
+        if message.from_ == OPERATOR and message.to:
+            self.private.append(message)
+        self._offer(message)
 
-    def _begin(self, frame: Frame) -> bool:
-        channel, known = frame["channel"], self.cursors.get(frame["channel"])
-        if channel in self._resumed and known is not None and not frame["recovered"]:
-            self.recovered = False
-            known["index"] = min(known["index"], frame["next"])
-        self._resumed.discard(channel)
-        gap = False
-        for raw in frame["messages"]:
-            gap |= self._take(ChatMessage.from_wire(raw), frame["epoch"])
-        at = self.cursors.setdefault(channel, {"index": 1, "epoch": frame["epoch"]})
-        if at["index"] == frame["next"]:
-            at["epoch"] = frame["epoch"]
-        return gap
-
-    def _take(self, message: ChatMessage, epoch: str) -> bool:
-        at = self.cursors.setdefault(message.channel, {"index": 1, "epoch": ""})
-        if message.index < at["index"]:
-            return False
-        if message.index > at["index"]:
-            return True
-        at.update(index=message.index + 1, epoch=epoch)
-        if not message.redacted and may_read(message.from_, message.to, self.handle):
-            self._events.put_nowait(message)
-        return False
-
-    def _see(self, state: ChallengeOperatorState) -> None:
-        self.players = list(state.players)
-        if state.status is Status.ACTIVE and self._status is Status.OPEN:
-            self._events.put_nowait(Started(self.players))
-        self._status = state.status
-
-    def _end(self, data: dict[str, Any]) -> None:
-        told = data.pop("profiles", {})
-        profiles = {user: UserProfile.from_wire(profile) for user, profile in told.items()}
-        state = ChallengeOperatorState.from_wire(data)
-        self.players = list(state.players)
-        self.ended = Ended(state, profiles)
-        self._is_over = True
-        self._events.put_nowait(self.ended)
+    def _know(self, state: ChallengeOperatorState) -> None:
+        self.handle = self.handle or state.players[self.seat]
+        super()._know(state)

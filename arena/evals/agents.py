@@ -4,17 +4,16 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import aclosing, suppress
-from pathlib import PurePath
+from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 from arena import bridge
-from arena.client import Frame
+from arena.client import Frame, Game
+from arena.client.place import Place
 from arena.errors import CannotStart, Refused
-from arena.guest import Guest
 from arena.models import OPERATOR
 
 logger = logging.getLogger(__name__)
@@ -34,11 +33,12 @@ class Agent(NamedTuple):
         """Whether it is asked over HTTP."""
         return urlsplit(self.told).scheme in {"http", "https"}
 
-    async def play(self, guest: Guest, restarts: int, heard: Callable[[Frame], None]) -> Frame:
-        """Play a seat to the end of the game; returns what `game_ended` said."""
+    async def play(self, place: Place, restarts: int, heard: Callable[[Frame], None]) -> None:
+        """Play a seat to the end of the game."""
         if self.is_address:
-            return await ask(guest, self.told, restarts, heard)
-        return await bridge.play(guest, bridge.parse(self.told), restarts, heard)
+            await ask(place, self.told, restarts, heard)
+        else:
+            await bridge.play(place, bridge.parse(self.told), restarts, heard)
 
 
 def named(told: Iterable[str], names: Iterable[str] = ()) -> list[Agent]:
@@ -57,24 +57,23 @@ def named(told: Iterable[str], names: Iterable[str] = ()) -> list[Agent]:
 def _called(told: str) -> str:
     if urlsplit(told).scheme in {"http", "https"}:
         return urlsplit(told).hostname or told
-    words = bridge.parse(told)
-    files = [word for word in words[1:] if PurePath(word).suffix and not word.startswith("-")]
-    return PurePath((files or words)[0]).stem
+    return bridge.called(bridge.parse(told))
 
 
-async def ask(guest: Guest, url: str, restarts: int, heard: Callable[[Frame], None]) -> Frame:
+async def ask(place: Place, url: str, restarts: int, heard: Callable[[Frame], None]) -> None:
     """Play a seat by asking an address what to do about each message of the operator to it."""
     asking: list[asyncio.Task[None]] = []
-    async with aclosing(guest.frames()) as frames:
-        async for frame in frames:
-            heard(frame)
-            for message in told_to(frame, guest.invite):
-                asking.append(asyncio.create_task(_answer(guest, url, restarts, message), name="agent"))
-    for task in asking:
-        task.cancel()
-    await asyncio.gather(*asking, return_exceptions=True)
-    data: Frame = frame["data"]
-    return data
+    try:
+        async with place.taken(raw=True) as game:
+            heard({"type": "reply", "result": game.told})
+            async for frame in game.frames():
+                heard(frame)
+                for message in told_to(frame, game.handle):
+                    asking.append(asyncio.create_task(_answer(game, url, restarts, message), name="agent"))
+    finally:
+        for task in asking:
+            task.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
 
 
 def told_to(frame: Frame, invite: str) -> Iterator[dict[str, Any]]:
@@ -84,13 +83,13 @@ def told_to(frame: Frame, invite: str) -> Iterator[dict[str, Any]]:
             yield message
 
 
-async def _answer(guest: Guest, url: str, restarts: int, message: dict[str, Any]) -> None:
+async def _answer(game: Game, url: str, restarts: int, message: dict[str, Any]) -> None:
     """Do what the address says; if it says nothing however often it is asked, the seat is given up."""
     try:
         told = json.loads(message["content"])
     except ValueError:
         told = {"type": "text", "content": message["content"]}
-    body = {"session": guest.session, "message": told}
+    body = {"session": game.id, "message": told}
     made = [(bridge.FORFEIT, "")]
     for _ in range(restarts + 1):
         try:
@@ -100,7 +99,7 @@ async def _answer(guest: Guest, url: str, restarts: int, message: dict[str, Any]
             logger.warning("the agent does not answer url=%s reason=%s", url, type(error).__name__)
     for type_, content in made:
         with suppress(Refused):
-            await guest.send("message", challengeId=guest.session, messageType=type_, content=content)
+            await game.act(type_, content)
 
 
 def _post(url: str, body: dict[str, Any]) -> bytes:

@@ -2,58 +2,43 @@
 
 import asyncio
 import json
-import sys
-import threading
 from collections.abc import Callable
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from typing import Any
 
-from arena.client import Frame
+from arena.client import ChatMessage, Game
+from arena.client.place import Place
 from arena.errors import Refused
-from arena.evals.agents import told_to
-from arena.guest import Guest
+from arena.keyboard import Lines
+from arena.models import OPERATOR
 
-Lines = asyncio.Queue[str | None]  # what a person types; None when there will be no more
 Show = Callable[[str], None]
 
 
-async def sit(guest: Guest, typed: Lines, show: Show) -> None:
+async def sit(place: Place, typed: Lines, show: Show) -> None:
     """Put every question to the person, one after the other, until the game ends."""
     waiting: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-    answering = asyncio.create_task(_answer(guest, waiting, typed, show), name="person")
-    try:
-        async with aclosing(guest.frames()) as frames:
-            async for frame in frames:
-                for told in _questions(frame, guest.invite):
+    async with place.taken() as game:
+        answering = asyncio.create_task(_answer(game, waiting, typed, show), name="person")
+        try:
+            async for message in game:
+                if (told := _question(message, game)) is not None:
                     waiting.put_nowait(told)
-    finally:
-        answering.cancel()
-        with suppress(asyncio.CancelledError):
-            await answering
+        finally:
+            answering.cancel()
+            with suppress(asyncio.CancelledError):
+                await answering
     show("The game is over.")
 
 
-def typed_lines() -> Lines:
-    """The lines of the standard input, read beside the event loop."""
-    loop, lines = asyncio.get_running_loop(), Lines()
-
-    def read() -> None:
-        # Unbuffered: a thread that waits in a buffer keeps the interpreter from ending.
-        with open(sys.stdin.fileno(), "rb", buffering=0, closefd=False) as keyboard:
-            for line in keyboard:
-                loop.call_soon_threadsafe(lines.put_nowait, line.decode(errors="replace").rstrip("\r\n"))
-            loop.call_soon_threadsafe(lines.put_nowait, None)
-
-    threading.Thread(target=read, name="keyboard", daemon=True).start()
-    return lines
+def _question(message: ChatMessage, game: Game) -> dict[str, Any] | None:
+    if message.from_ != OPERATOR or message.to != game.handle or not message.content.startswith("{"):
+        return None
+    told: dict[str, Any] = json.loads(message.content)
+    return told if told["type"] in {"your-turn", "question"} else None
 
 
-def _questions(frame: Frame, invite: str) -> list[dict[str, Any]]:
-    found = [json.loads(message["content"]) for message in told_to(frame, invite) if message["content"][:1] == "{"]
-    return [told for told in found if told["type"] in {"your-turn", "question"}]
-
-
-async def _answer(guest: Guest, waiting: asyncio.Queue[dict[str, Any]], typed: Lines, show: Show) -> None:
+async def _answer(game: Game, waiting: asyncio.Queue[dict[str, Any]], typed: Lines, show: Show) -> None:
     while True:
         told = await waiting.get()
         is_question = told["type"] == "question"
@@ -65,6 +50,6 @@ async def _answer(guest: Guest, waiting: asyncio.Queue[dict[str, Any]], typed: L
         said = {"id": told["id"], "answer": line} if is_question else {"run": told["run"], "content": line}
         verb = "verdict" if is_question else "say"
         try:
-            await guest.send("message", challengeId=guest.session, messageType=verb, content=json.dumps(said))
+            await game.act(verb, json.dumps(said))
         except Refused as refusal:
             show(f"{refusal.message} ({refusal.code})")

@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from arena import remote
-from arena.client import Frame
+from arena.client import Disconnected, Frame
+from arena.client.place import Place
 from arena.errors import ArenaError, CannotStart
 from arena.evals.agents import Agent
 from arena.evals.runs import PackRef, Run, Trial, trial_of
-from arena.guest import Guest
 from arena.identity import Identity
 from arena.models import OPERATOR, PLAYER, Millis
+
+FORESEEN = (ArenaError, CannotStart, Disconnected)
 
 
 class Progress(NamedTuple):
@@ -107,10 +109,10 @@ async def _attempt(
             return await _play(server, wish, number, identities, news)
     except TimeoutError:
         reason = f"not over after {wish.seconds:g} s"
-    except (ArenaError, CannotStart) as error:
+    except FORESEEN as error:
         reason = str(error)
     except ExceptionGroup as group:
-        told, strange = group.split((ArenaError, CannotStart))
+        told, strange = group.split(FORESEEN)
         if told is None or strange is not None:
             raise
         reason = str(told.exceptions[0])
@@ -124,8 +126,8 @@ async def _play(
     chosen = {**wish.options, "players": len(wish.agents), "version": pack.version, "input_set": pack.input_set}
     options = {name: value for name, value in chosen.items() if value is not None}
     made = await server.ask("POST", "challenges", pack.slug, body={"options": options, "private": wish.private})
-    guests = [
-        Guest(server.ws, invite, agent.name, identities.get(agent.name))
+    reporters = [
+        Reporter(number, agent, invite, news)
         for agent, invite in zip(wish.agents, made["invites"], strict=False)  # other roles have invites, too
     ]
     others = {invite: role for invite, role in (made.get("roles") or {}).items() if role != PLAYER}
@@ -134,17 +136,17 @@ async def _play(
     async with asyncio.TaskGroup() as playing:
         for invite, role in others.items():
             if (attendant := wish.attendants.get(role)) is not None:
-                guest = Guest(server.ws, invite, attendant.name, Identity.new() if identities else None)
-                playing.create_task(attendant.play(guest, wish.restarts, lambda frame: None), name=role)
+                place = Place(invite, server.ws, attendant.name, Identity.new() if identities else None)
+                playing.create_task(attendant.play(place, wish.restarts, lambda frame: None), name=role)
             else:
                 news(Progress(number, role, 0, 0, event=f"this seat is free: arena eval sit {invite}"))
-        for agent, guest in zip(wish.agents, guests, strict=True):
-            playing.create_task(
-                agent.play(guest, wish.restarts, _reporter(number, agent, guest, news)), name=agent.name
-            )
+        for reporter in reporters:
+            agent = reporter.agent
+            place = Place(reporter.invite, server.ws, agent.name, identities.get(agent.name))
+            playing.create_task(agent.play(place, wish.restarts, reporter), name=agent.name)
     told = await server.ask("GET", "challenges", pack.slug, made["id"], "scorecards")
     seats = {each["seat"]: each for each in told["seats"]}
-    return [trial_of(seats[guest.joined["playerIndex"]], made["id"]) for guest in guests]
+    return [trial_of(seats[reporter.seat], made["id"]) for reporter in reporters]
 
 
 def _told(message: Frame, invite: str) -> str:
@@ -158,18 +160,28 @@ def _told(message: Frame, invite: str) -> str:
     return " ".join(str(word) for word in words if word)
 
 
-def _reporter(number: int, agent: Agent, guest: Guest, news: Callable[[Progress], None]) -> Callable[[Frame], None]:
+@dataclass
+class Reporter:
     """Tells how far an agent is whenever the operator says so."""
 
-    def heard(frame: Frame) -> None:
-        for message in frame.get("messages") or [frame.get("message")]:
-            if not message:
-                continue
-            if event := _told(message, guest.invite):
-                news(Progress(number, agent.name, 0, 0, event=event))
-            if message["from"] == OPERATOR and message["content"].startswith('{"type": "progress"'):
-                told = json.loads(message["content"])
-                if told["player"] == guest.joined["playerIndex"] + 1:
-                    news(Progress(number, agent.name, told["done"], told["of"]))
+    number: int
+    agent: Agent
+    invite: str
+    news: Callable[[Progress], None]
+    seat: int = -1  # once it is taken
 
-    return heard
+    def __call__(self, frame: Frame) -> None:
+        """Hear a frame of the agent's seat."""
+        if frame["type"] == "reply":
+            self.seat = frame["result"]["playerIndex"]
+        for message in frame.get("messages") or [frame.get("message")]:
+            if message:
+                self._tell(message)
+
+    def _tell(self, message: Frame) -> None:
+        if event := _told(message, self.invite):
+            self.news(Progress(self.number, self.agent.name, 0, 0, event=event))
+        if message["from"] == OPERATOR and message["content"].startswith('{"type": "progress"'):
+            told = json.loads(message["content"])
+            if told["player"] == self.seat + 1:
+                self.news(Progress(self.number, self.agent.name, told["done"], told["of"]))

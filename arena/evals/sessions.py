@@ -4,10 +4,10 @@ import re
 from typing import Any
 
 from arena.client import client
+from arena.client.connection import LOST
 from arena.errors import CannotStart, Refused
 from arena.evals.play import Server
 from arena.evals.runs import PackRef, Run, trial_of
-from arena.guest import LOST
 from arena.models import Millis
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")

@@ -119,24 +119,33 @@ def pack_id(slug: str) -> uuid.UUID:
     return uuid.uuid5(NAMESPACE, slug)
 
 
+def version_id(bundle: Bundle) -> uuid.UUID:
+    """The id of a version of a pack, the same on every server."""
+    return uuid.uuid5(pack_id(bundle.pack.slug), f"{bundle.version.number}:{content_hash(bundle)}")
+
+
+def input_set_id(version: uuid.UUID, key: str) -> str:
+    """The id of an input set of a version."""
+    return str(uuid.uuid5(version, f"input_set:{key}"))
+
+
 def _release(bundle: Bundle, text: bytes, manifest: bytes) -> Release:
-    hash_, digest = content_hash(bundle), hashlib.sha256(text).hexdigest()
-    pack, number = pack_id(bundle.pack.slug), bundle.version.number
-    version = uuid.uuid5(pack, f"{number}:{hash_}")
+    digest = hashlib.sha256(text).hexdigest()
+    version = version_id(bundle)
     sets = [
-        InputSetHead(id=str(uuid.uuid5(version, f"input_set:{each.key}")), key=each.key, name=each.name, cases=count)
+        InputSetHead(id=input_set_id(version, each.key), key=each.key, name=each.name, cases=count)
         for each in bundle.input_sets
         if (count := len(each.cases))
     ]
     return Release(
         slug=bundle.pack.slug,
-        number=number,
+        number=bundle.version.number,
         name=bundle.pack.name,
         family=bundle.pack.family,
         description=bundle.pack.description,
         execution_mode=bundle.version.execution_mode,
-        content_hash=hash_,
-        challenge_pack_id=str(pack),
+        content_hash=content_hash(bundle),
+        challenge_pack_id=str(pack_id(bundle.pack.slug)),
         challenge_pack_version_id=str(version),
         evaluation_spec_id=str(uuid.uuid5(version, "evaluation_spec")),
         input_set_ids=[each.id for each in sets],

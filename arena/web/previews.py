@@ -9,6 +9,7 @@ from arena.models import SessionId, Status, UserId, UserProfile
 from arena.runtime import Arena
 from arena.session import challenge_view
 from arena.store.boards import GLOBAL
+from arena.tournament.standings import standings
 
 SITE = "Arena"
 LEADERS = 3
@@ -55,6 +56,12 @@ async def _session(arena: Arena, id_: str) -> Preview:
     return Preview(f"{shown.name} · {SITE}", "; ".join(["Replay of a finished game", *told]) + ".")
 
 
+async def _invitation(arena: Arena, id_: str) -> Preview:
+    shown = challenge_view(await arena.engine.get(SessionId(id_)))
+    words = arena.catalog.challenge(shown.challenge_type).metadata.description
+    return Preview(f"Take a seat: {shown.name} · {SITE}", words)
+
+
 async def _board(arena: Arena, type_: str) -> Preview:
     strategies = [counting.name for known, counting in arena.leaderboards.known() if known == type_]
     if not strategies:
@@ -81,6 +88,18 @@ async def _player(arena: Arena, id_: str) -> Preview:
 async def _challenge(arena: Arena, type_: str) -> Preview:
     words = arena.catalog.challenge(type_).metadata
     return Preview(f"{words.name} · {SITE}", words.description)
+
+
+async def _tournaments(arena: Arena) -> Preview:
+    return Preview(f"Tournaments · {SITE}", "Who played whom, how it stands, and what came of it.")
+
+
+async def _tournament(arena: Arena, id_: str) -> Preview:
+    entry = await arena.tournaments.load(id_)
+    rows = standings(entry.setup, entry.head.rules, entry.done)
+    leaders = [f"{row.rank}. {row.agent}" for row in rows[:LEADERS]]
+    played = f"{len(entry.done)} games of {len(rows)} agents, {entry.standing.phase}."
+    return Preview(f"{entry.setup.challenge}, {entry.setup.format} · {SITE}", " ".join([played, *leaders]))
 
 
 async def _scorecards(arena: Arena, id_: str) -> Preview:
@@ -118,9 +137,12 @@ VIEWS: dict[str, Callable[..., Awaitable[Preview]]] = {
     "/packs": _packs,
     "/packs/{slug}": _pack,
     "/sit": _sit,
+    "/play/{id}": _invitation,
     "/boards/{type}": _board,
     "/players/{id}": _player,
     "/challenges/{type}": _challenge,
+    "/tournaments": _tournaments,
+    "/tournaments/{id}": _tournament,
 }
 
 

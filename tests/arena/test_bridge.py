@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from arena import bridge
+from arena.client import Game, Started
+from arena.client.place import Place
 from arena.errors import CannotStart, Refused
-from arena.guest import Guest
 from tests.guests import comes_true
 from tests.servers import Served
 
@@ -39,6 +40,11 @@ GUESS = """
             guessed = True
             say(type="message", messageType="guess", content="1", id=7)
 """
+GUESS_WHEN_TOLD = """
+    for frame in frames():
+        if frame["type"] == "new_message" and frame["message"]["content"] == "now":
+            say(type="message", messageType="guess", content="1")
+"""
 
 
 def program(folder: Path, code: str, name: str = "ada") -> list[str]:
@@ -54,28 +60,26 @@ def read(folder: Path, name: str = "ada") -> list[Frame]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-async def table(arena: Served) -> tuple[Guest, Guest]:
+async def table(arena: Served) -> tuple[Place, Place]:
     """The two seats of a game."""
     session = await arena.arena.engine.create("psi")
     ada, ben = session.header.invites
-    return Guest(arena.ws, ada, "ada"), Guest(arena.ws, ben, "ben")
+    return Place(ada, arena.ws, "ada"), Place(ben, arena.ws, "ben")
 
 
-async def rival(guest: Guest, ready: asyncio.Event | None = None) -> None:
+async def rival(place: Place, ready: asyncio.Event | None = None, seated: asyncio.Future[Game] | None = None) -> None:
     """Somebody who guesses as soon as the game is on, or when told to."""
-    guessing: asyncio.Task[Any] | None = None
-
-    async def guess() -> None:
+    async with place.taken() as game:
+        if seated is not None:
+            seated.set_result(game)
+        async for event in game.events():
+            if isinstance(event, Started):
+                break
         if ready is not None:
             await ready.wait()
         with suppress(Refused):  # the game may end before its answer comes
-            await guest.send("message", challengeId=guest.session, messageType="guess", content="1")
-
-    async for frame in guest.frames():
-        if frame["type"] == "state" and frame["state"]["status"] == "active" and guessing is None:
-            guessing = asyncio.create_task(guess())
-    assert guessing is not None
-    await guessing
+            await game.act("guess", "1")
+        await game.play_out()
 
 
 async def test_two_programs_play_a_game_and_read_the_frames_of_the_protocol(arena: Served, tmp_path: Path) -> None:
@@ -88,7 +92,7 @@ async def test_two_programs_play_a_game_and_read_the_frames_of_the_protocol(aren
     )
 
     assert ends[0] == ends[1]
-    assert ends[0]["status"] == "ended"
+    assert (ends[0].ended.state.status, ends[0].gave_up) == ("ended", False)
     assert {read(tmp_path, name)[0]["result"]["playerIndex"] for name in ("ada", "ben")} == {0, 1}
     for name in ("ada", "ben"):
         frames = read(tmp_path, name)
@@ -101,33 +105,31 @@ async def test_two_programs_play_a_game_and_read_the_frames_of_the_protocol(aren
 
 async def test_a_lost_connection_does_not_show(arena: Served, tmp_path: Path) -> None:
     ada, ben = await table(arena)
-    guess_when_told = """
-        for frame in frames():
-            if frame["type"] == "new_message" and frame["message"]["content"] == "now":
-                say(type="message", messageType="guess", content="1")
-    """
+    seated: asyncio.Future[Game] = asyncio.get_running_loop().create_future()
+    bridged = bridge.Bridge(ada, program(tmp_path, GUESS_WHEN_TOLD), 0, lambda frame: None, {})
     ready = asyncio.Event()
     async with asyncio.TaskGroup() as group:
-        playing = group.create_task(bridge.play(ada, program(tmp_path, guess_when_told)))
-        group.create_task(rival(ben, ready))
+        playing = group.create_task(bridged.run())
+        group.create_task(rival(ben, ready, seated))
         await comes_true(lambda: any(frame["type"] == "state" for frame in read(tmp_path)), "the program has begun")
+        talker, game = await seated, await bridged.seat
         for round_ in range(3):
-            assert ada._client is not None
-            ada._client.socket.transport.abort()
+            assert game.carrier is not None
+            game.carrier.socket.transport.abort()
             for word in "abc":
-                await ben.send("chat", channel=ben.session, content=f"{word}{round_}")
-        await ben.send("chat", channel=ben.session, content="now")
+                await talker.say(f"{word}{round_}")
+        await talker.say("now")
         ready.set()
 
     frames = read(tmp_path)
     told = [message for frame in frames for message in frame.get("messages", [frame.get("message")]) if message]
-    for channel in (ada.session, f"challenge_{ada.session}"):
+    for channel in (game.id, f"challenge_{game.id}"):
         indexes = [message["index"] for message in told if message["channel"] == channel]
         assert indexes == list(range(1, len(indexes) + 1))
-    chat = [message["content"] for message in told if message["channel"] == ada.session]
+    chat = [message["content"] for message in told if message["channel"] == game.id]
     assert chat == [f"{word}{n}" for n in range(3) for word in "abc"] + ["now"]
     assert [frame["type"] for frame in frames].count("initial") == 2
-    assert playing.result()["status"] == "ended"
+    assert not playing.result().gave_up
 
 
 async def test_a_program_that_fails_is_started_again_and_hears_the_game_from_its_beginning(
@@ -143,12 +145,12 @@ async def test_a_program_that_fails_is_started_again_and_hears_the_game_from_its
                 say(type="message", messageType="guess", content="1", key="once")
     """
 
-    data, _ = await asyncio.gather(bridge.play(ada, program(tmp_path, stumble), restarts=2), rival(ben))
+    played, _ = await asyncio.gather(bridge.play(ada, program(tmp_path, stumble), restarts=2), rival(ben))
 
     types = [frame["type"] for frame in read(tmp_path)]
     starts = [n for n, type_ in enumerate(types) if type_ == "reply" and types[n + 1] == "initial"]
     assert len(starts) == 3
-    assert data["status"] == "ended"
+    assert not played.gave_up
     results = await arena.arena.boards.results("psi", 0, 10)
     assert [str(outcome) for outcome in results[0].outcomes or []] == ["played", "played"]
 
@@ -161,7 +163,7 @@ async def test_a_program_that_fails_too_often_gives_its_seat_up(arena: Served, t
         group.create_task(rival(ben, waiting))
         crash = "for frame in frames():\n    if frame['type'] == 'state': sys.exit(1)"
         playing = group.create_task(bridge.play(ada, program(tmp_path, crash), restarts=0))
-        await playing
+        assert (await playing).gave_up
         waiting.set()
 
     results = await arena.arena.boards.results("psi", 0, 10)
@@ -184,7 +186,7 @@ async def test_a_program_that_ends_without_a_fault_has_said_all_it_had_to_say(ar
         await comes_true(lambda: any("ok" in frame.get("result", {}) for frame in read(tmp_path)), "a move is made")
         ready.set()
 
-    assert playing.result()["status"] == "ended"
+    assert playing.result().ended.state.status == "ended"
     assert sum("playerIndex" in frame.get("result", {}) for frame in read(tmp_path)) == 1
 
 
@@ -208,8 +210,9 @@ async def test_what_a_program_says_wrong_is_answered_and_the_game_goes_on(arena:
                 say(type="message", messageType="guess", content="1", id=5)
     """
     async with asyncio.TaskGroup() as group:
-        group.create_task(rival(ben))
-        await comes_true(lambda: ben.joined, "the rival sits")
+        seated: asyncio.Future[Game] = asyncio.get_running_loop().create_future()
+        group.create_task(rival(ben, seated=seated))
+        await seated
         playing = group.create_task(bridge.play(ada, program(tmp_path, babble)))
 
     frames = read(tmp_path)
@@ -218,7 +221,7 @@ async def test_what_a_program_says_wrong_is_answered_and_the_game_goes_on(arena:
     assert [code for id_, code in errors if id_] == ["UNKNOWN_TYPE", "VALIDATION", "VALIDATION", "UNKNOWN_METHOD"]
     assert "TOO_LARGE" in {code for _, code in errors}
     assert any(frame.get("id") == 5 and "result" in frame for frame in frames)
-    assert playing.result()["status"] == "ended"
+    assert playing.result().ended.state.status == "ended"
 
 
 async def test_a_program_that_cannot_be_started_takes_no_seat(arena: Served) -> None:
@@ -227,7 +230,6 @@ async def test_a_program_that_cannot_be_started_takes_no_seat(arena: Served) -> 
     with pytest.raises(CannotStart, match="no-such-program cannot be started"):
         await bridge.play(ada, ["/no-such-program"])
 
-    assert ada.joined == {}
     assert (await arena.arena.engine.get(await arena.arena.engine.session_of(ada.invite))).standing.players == []
 
 

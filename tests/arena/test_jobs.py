@@ -11,7 +11,7 @@ async def ends_when_told(task: asyncio.Task[None], turns: int) -> bool:
     for _ in range(turns):
         await asyncio.sleep(0)
     task.cancel()
-    await asyncio.wait([task], timeout=2)
+    await asyncio.wait([task], timeout=60)
     ended = task.done()
     while not task.done():
         task.cancel()

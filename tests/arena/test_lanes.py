@@ -31,7 +31,7 @@ async def test_one_at_a_time_per_name_in_the_order_of_coming() -> None:
 async def test_lanes_of_other_names_are_free() -> None:
     lanes = Lanes()
 
-    async with on(lanes, "a"), asyncio.timeout(1), on(lanes, "b"):
+    async with on(lanes, "a"), asyncio.timeout(60), on(lanes, "b"):
         assert set(lanes._lines) == {"a", "b"}
 
 

@@ -15,7 +15,7 @@ from arena.errors import CannotStart
 from arena.supervisor import bind, bind_all
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 20.0  # until we give up waiting for something that should happen
+SECONDS = 60.0  # until we give up waiting for something that should happen
 
 SUPERVISOR = """
 import sys

@@ -34,7 +34,7 @@ async def test_what_is_there_is_told_at_once(arena: Served) -> None:
     begun = time.monotonic()
     whole, rest = await sync(arena, game.id, 0, 20), await sync(arena, game.id, 2, 20, game.invites[1])
 
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 15
     assert [message["content"] for message in whole["messages"]] == ["one", ""]
     assert [message["content"] for message in rest["messages"]] == ["psst"]
     assert (whole["count"], whole["next"], rest["next"]) == (2, 3, 3)
@@ -52,7 +52,7 @@ async def test_what_comes_later_is_told_when_it_comes_also_from_another_server(s
         await game.act(0, "guess", "1")
         said, moved = [await task for task in waiting], await moving
 
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 15
         assert [[m["content"] for m in result["messages"]] for result in said] == [["at last"]] * 2
         assert moved["messages"][0]["content"] == "(guess) 1"
         await comes_true(lambda: not there.arena.hub.rooms, "the room is closed")
@@ -62,7 +62,7 @@ async def test_a_message_that_came_between_two_looks_is_not_waited_for(arena: Se
     game = await sit_down(arena)
     await game.say(0, "one")
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(15):
         await arena.arena.waiting.until(Channel(game.id), 1, 25)
 
 
@@ -104,12 +104,12 @@ async def test_when_the_time_is_over_there_is_nothing_and_the_same_index_to_ask_
 async def test_nobody_waits_longer_than_the_longest_time(arena: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("arena.waiting.LONGEST", 0.2)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         assert (await sync(arena, "lobby", 0, 1e9))["count"] == 0
 
 
 async def test_a_session_that_is_not_there_or_goes_away_is_not_waited_for(store: str) -> None:
-    async with served(store, open_seconds=1) as arena, asyncio.timeout(15):
+    async with served(store, open_seconds=1) as arena, asyncio.timeout(20):
         assert (await sync(arena, keys.new_session_id(), 0, 25))["count"] == 0
         made = await (await visit(arena)).get("create", challengeType="psi")
 
@@ -206,4 +206,4 @@ async def test_a_server_that_stops_answers_those_who_wait(arena: Served) -> None
         arena.uvicorn.should_exit = True
 
         assert (await asking).json()["messages"] == []
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 15

@@ -7,13 +7,16 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, async_playwright, expect
 
 from tests.browser.windows import OpenWindow, Window
 from tests.servers import Served, served
 
 ROOT = Path(__file__).parents[2]
+PATIENCE = 60_000  # milliseconds that anything may take before it counts as broken
 QUIET = ("--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update")
+
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +51,7 @@ async def window(browser: Browser) -> AsyncIterator[OpenWindow]:
     async def open_window(url: str, path: str = "/", **options: Any) -> Window:
         context = await browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
         made = Window(await context.new_page(), url)
-        made.page.set_default_timeout(15_000)
+        made.page.set_default_timeout(PATIENCE)
         made.listen()
         opened.append(made)
         await made.visit(path)

@@ -41,8 +41,8 @@ async def test_the_page_catches_up_after_a_restart(arena: Served, other: Process
     await sit_down(arena)
     await asyncio.to_thread(other.start)
 
-    await expect(session.page.get_by_role("status")).to_be_empty(timeout=20_000)
-    await expect(home.page.get_by_role("status")).to_be_empty(timeout=20_000)
+    await expect(session.page.get_by_role("status")).to_be_empty()
+    await expect(home.page.get_by_role("status")).to_be_empty()
     await expect(session.page.locator(".speech .text")).to_have_text(["before", "meanwhile"])
     await expect(session.page.locator(".whisper[data-open]")).to_have_count(6)
     await expect(session.page.locator(".redacted")).to_have_count(1)

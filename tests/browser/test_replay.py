@@ -1,12 +1,14 @@
 """Replays: a moment of a game to go to, to play on from, to link to, and to take home."""
 
 import json
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
+from arena import verifying
 from tests.browser.test_session_page import SECRET, address, private_words
 from tests.browser.windows import OpenWindow, Window, in_browser
 from tests.guests import Game, sit_down
@@ -126,13 +128,32 @@ async def test_a_replay_plays_to_the_end_by_itself(arena: Served, window: OpenWi
 
 async def test_space_stops_and_goes_on(arena: Served, window: OpenWindow, game: Game) -> None:
     page = (await window(arena.url, address(game))).page
-    await whole(page)
+    lines = await whole(page)
+    await stop_the_clock(page)
 
     await page.keyboard.press("Space")
+
     await expect(page.locator(".play")).to_have_text("Pause")
+    assert await shown(page) < lines
+
     await page.keyboard.press("Space")
+    await page.clock.run_for(60_000)
 
     await expect(page.locator(".play")).to_have_text("Play")
+    assert await shown(page) < lines
+
+    await page.keyboard.press("Space")
+    await page.clock.run_for(60_000)
+
+    await expect(page.locator("aside tbody tr")).to_have_count(2)
+    await expect(page.locator(".play")).to_have_text("Play")
+    assert await shown(page) == lines
+
+
+async def stop_the_clock(page: Page) -> None:
+    """Let time pass only when the test says so: the game was over within milliseconds, and so would be its replay."""
+    await page.clock.install()
+    await page.clock.pause_at(time.time() + 60)
 
 
 async def test_secrets_are_bars_again_until_the_end_for_those_who_want_it(
@@ -234,6 +255,19 @@ async def test_a_replay_taken_home_plays_without_any_server(
 
     await expect(away.page.locator("aside table")).to_have_count(0)
     assert "#at=" in away.page.url
+
+
+async def test_the_record_of_a_game_is_taken_home_when_there_is_one(
+    arena: Served, window: OpenWindow, game: Game, tmp_path: Path
+) -> None:
+    at = await window(arena.url, address(game))
+    file = await take_home(at, "Record", tmp_path)
+    await at.page.goto(arena.url + address(await sit_down(arena)))
+    await expect(at.page.locator(".event").last).to_contain_text("The game began")
+    await expect(at.page.get_by_role("link", name="ND-JSON")).to_be_visible()
+
+    assert verifying.check(file.read_bytes())[0] is not None
+    await expect(at.page.get_by_role("link", name="Record")).to_be_hidden()
 
 
 async def test_the_lines_taken_home_are_an_archive(

@@ -57,6 +57,13 @@ def test_unit_prices(case: str, answer: str, passed: bool) -> None:
     assert result.status == "complete"
 
 
+@pytest.mark.parametrize("answer", ["Hilltop rice", "", "about thirty cents, Hilltop rice"])
+def test_an_answer_without_the_number_is_worth_nothing(answer: str) -> None:
+    result = score("unit-prices", "rice", run(answer))
+
+    assert (result.overall_score, result.passed) == (0, False)
+
+
 TIDES = {
     "harbour": "Kelp Quay",
     "tides": [{"time": "04:10", "kind": "high", "height": 3.2}, {"time": "10:30", "kind": "low", "height": 0.6}],

@@ -35,7 +35,7 @@ class PackOptions(BaseModel):
     input_set: str | None = Field(
         default=None,
         validation_alias=AliasChoices("input_set", "challenge_input_set_id", "input_set_id"),
-        description="Key of the input set; needed where the pack has several.",
+        description="Key or id of the input set; needed where the pack has several.",
     )
     order: Literal["in-order", "at-once"] = Field(default="in-order", description="How cases are handed out.")
     show_outputs: bool = Field(

@@ -8,6 +8,7 @@ from typing import Any
 from arena.errors import Refused
 from arena.packs.blocks import Bundle, Case, Challenge
 from arena.packs.operator.options import PackOptions
+from arena.packs.release import input_set_id, version_id
 from arena.packs.sandbox.toolbox import Toolbox
 from arena.packs.selection import BadInputSet, choose_input_set
 from arena.packs.spec.models import RuntimeLimits
@@ -30,10 +31,18 @@ class Pack:
         """The cases of the chosen input set, in their order."""
         sets = {each.key: each for each in self.bundle.input_sets}
         try:
-            chosen = choose_input_set(list(sets), self.options.input_set)
+            chosen = choose_input_set(list(sets), self._wanted(list(sets)))
         except BadInputSet as error:
             raise Refused(error.code, str(error)) from None
         return {case.effective_key: case for case in sets[chosen].cases} if chosen is not None else {}
+
+    def _wanted(self, keys: list[str]) -> str | None:
+        """The key of the input set that was asked for, by its key or by the id that it has since it was published."""
+        wanted = self.options.input_set
+        if wanted is None or wanted in keys:
+            return wanted
+        version = version_id(self.bundle)
+        return next((key for key in keys if input_set_id(version, key) == wanted), wanted)
 
     @property
     def seats(self) -> range:

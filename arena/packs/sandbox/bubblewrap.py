@@ -96,7 +96,7 @@ class Bubblewrap:
         try:
             done = await self.run(Tree(), Command(("/bin/true",)))
         except SandboxError as error:
-            raise NoSandbox(f"bubblewrap does not work here: {error}{_hint()}") from None
+            raise NoSandbox(f"bubblewrap does not work here: {error}{hint()}") from None
         if done.code != 0:
             raise NoSandbox(f"bubblewrap does not work here: /bin/true ended with {done.code}, {done.stderr.text:.200}")
         groups = await asyncio.to_thread(self._found_groups)
@@ -235,7 +235,7 @@ def _refused_network(way: Way | None, network: str) -> str:
     return ""
 
 
-def _hint() -> str:
+def hint() -> str:
     """What on this machine is known to be in the way."""
     hints = {
         "/proc/sys/kernel/unprivileged_userns_clone": ("0", "sysctl -w kernel.unprivileged_userns_clone=1"),

@@ -29,7 +29,7 @@ from tests.valkeys import Valkey, connect, eventually
 
 ROOT = Path(__file__).parents[3]
 OWNER = """
-import sys, time
+import select, sys, time
 from pathlib import Path
 import redis
 from arena.store.embedded import Leash, embedded
@@ -37,7 +37,8 @@ from arena.store.embedded import Leash, embedded
 with embedded(Path(sys.argv[1]), leash=Leash(sys.argv[2])) as url:
     try:
         print(url, flush=True)
-        sys.stdin.read()
+        while not select.select([sys.stdin], [], [], 0.1)[0]:
+            pass  # a signal that came right before a read would not end it
     except KeyboardInterrupt:
         client = redis.Redis.from_url(url)
         for _ in range(50):  # time enough for a store that got the signal, too, to follow it
@@ -73,7 +74,7 @@ class Owner:
         self.process.wait(20)
 
     def stop(self) -> None:
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=60)
 
 
 @pytest.fixture
@@ -93,7 +94,7 @@ def own() -> Iterator[Callable[..., Owner]]:
     yield start
     for owner in owners:
         owner.kill()
-        owner.process.communicate(timeout=20)
+        owner.process.communicate(timeout=60)
     for left in {owner.data / "store.json" for owner in owners if (owner.data / "store.json").exists()}:
         pid = json.loads(left.read_text())["pid"]
         try:
@@ -337,7 +338,7 @@ def test_the_watchdog_acts_when_the_pipe_breaks_and_not_when_it_is_called_off(wo
     with subprocess.Popen(["sleep", "60"]) as victim:
         subprocess.run(
             [sys.executable, "-m", "arena.store.watchdog", str(victim.pid)],
-            input=word, cwd=ROOT, timeout=20, check=True,
+            input=word, cwd=ROOT, timeout=60, check=True,
         )  # fmt: skip
 
         if spared:

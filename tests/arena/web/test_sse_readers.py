@@ -162,7 +162,7 @@ async def test_a_connection_serves_other_requests_after_a_stream_has_ended(store
         reader = await read(arena, made["id"])
         assert await reader.closed()
 
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await reader.send(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n")
             answer = await asyncio.get_running_loop().sock_recv(reader.socket, 4096)
 

@@ -51,7 +51,7 @@ def arguments(
     yield from ("--cap-drop", "ALL", "--uid", str(USER), "--gid", str(USER), "--hostname", "sandbox", "--clearenv")
     if shares_net:
         yield "--share-net"
-    yield from _system()
+    yield from system()
     for path, descriptor in texts.items():
         yield from ("--perms", "0444", "--ro-bind-data", str(descriptor), path)
     yield from ("--proc", "/proc", "--dev", "/dev", "--bind", SHARED, "/dev/shm")  # noqa: S108
@@ -64,7 +64,8 @@ def arguments(
     yield from ("--chdir", cwd)
 
 
-def _system() -> Iterator[str]:
+def system() -> Iterator[str]:
+    """The programs of the machine, to be read."""
     yield from ("--ro-bind", "/usr", "/usr")
     for name in _MERGED:
         path = Path("/", name)

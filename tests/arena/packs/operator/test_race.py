@@ -10,8 +10,9 @@ from arena import Outcome, Refused
 from arena.errors import ArenaError, Invalid
 from arena.models import Status
 from arena.packs.isolate import Isolate
+from arena.packs.release import prepare
 from tests.bundles import SPEC, small
-from tests.races import RaceTable, bundle_of, card, events, offline, race, said, told, work_off
+from tests.races import PACKS, RaceTable, bundle_of, card, events, offline, race, said, told, work_off
 
 RICE, COFFEE = "0.30 Hilltop rice", "0.99 Harbour roast"
 
@@ -195,10 +196,12 @@ def test_the_input_set_is_chosen_as_the_contract_says() -> None:
     with pytest.raises(Refused) as unknown:
         race("unit-prices", input_set="cellar")
     by_other_name = race("unit-prices", challenge_input_set_id="market")
+    published = prepare((PACKS / "unit-prices.yaml").read_bytes()).release
+    by_id = race("unit-prices", input_set=published.input_set_ids[1])
 
     assert missing.value.code == "missing_challenge_input_set_id"
     assert unknown.value.code == "invalid_challenge_input_set_id"
-    assert list(by_other_name.state.runs[0]) == ["olives"]
+    assert list(by_other_name.state.runs[0]) == list(by_id.state.runs[0]) == ["olives"]
     with pytest.raises(Invalid):
         race("unit-prices", input_set="market", players=17)
 
