@@ -31,6 +31,7 @@ from arena.store import keys
 from arena.store.boards import GLOBAL
 
 TYPE = re.compile(r"[^{}\s]{1,64}")
+IMPORTED = "imported"  # in place of the version of the server that opened a session
 LATEST = 2**53  # milliseconds
 LARGEST = 10**12  # a score: sums of as many games as there may be are still numbers
 
@@ -66,6 +67,7 @@ class GameLine(Model):
     messages: list[ChatMessage]
     inputs: list[Input] | None = None
     result: GameResult | None = None
+    record: str | None = None  # as it was signed where the game was played
 
 
 Line = Annotated[Begin | ProfileLine | ResultLine | GameLine, Field(discriminator="kind")]
@@ -105,7 +107,7 @@ def session_of(line: GameLine) -> Session | None:
         commitment=result.seed_commitment,
         pair=result.pair,
         version=result.challenge_version,
-        arena="imported",
+        arena=IMPORTED,
     )
     standing = Standing(
         **challenge.state.model_dump(),

@@ -79,7 +79,9 @@ def _rows(rows: Sequence[Told], metrics: Sequence[Told], metric: str, mark: str 
     others = [one for one in metrics if one["key"] != metric]
     label = next((one["label"] for one in metrics if one["key"] == metric), metric)
     heads = [f"{one['label']}>" for one in others]
-    table = _table("rank>", "player", f"{label}>", "95 %", *heads, "games>", "W-T-L", "answers in", "")
+    told = any("reportedTokens" in row for row in rows)
+    heads += ["games>", "W-T-L", "answers in", *(["tokens a game, as told>"] if told else [])]
+    table = _table("rank>", "player", f"{label}>", "95 %", *heads, "")
     for row in rows:
         name = harmless(row.get("username") or row["playerId"], 32)
         record = "-".join(str(row[key]) for key in ("wins", "ties", "losses")) if "wins" in row else ""
@@ -87,7 +89,8 @@ def _rows(rows: Sequence[Told], metrics: Sequence[Told], metric: str, mark: str 
         notes = "provisional" if row["provisional"] else ""
         cells = (_rank(row), name, _number(row["metrics"].get(metric)), _interval(row, metric), *more)
         style = "bold" if row["playerId"] == mark else None
-        table.add_row(*map(_cell, (*cells, row["gamesPlayed"], record, _response(row), notes)), style=style)
+        facts = [row["gamesPlayed"], record, _response(row), *([_usage(row)] if told else [])]
+        table.add_row(*map(_cell, (*cells, *facts, notes)), style=style)
     return table
 
 
@@ -114,6 +117,12 @@ def _response(row: Told) -> str:
     if "medianResponse" not in row:
         return ""
     return f"{_number(row['medianResponse'] / 1000)} s, 95 % {_number(row['p95Response'] / 1000)} s"
+
+
+def _usage(row: Told) -> str:
+    """What a player says that its model takes."""
+    cost = f", {_number(row['reportedCostUsd'])} USD" if "reportedCostUsd" in row else ""
+    return f"{_number(row['reportedTokens'])}{cost}" if "reportedTokens" in row else ""
 
 
 def _interval(row: Told, metric: str) -> str:

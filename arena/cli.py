@@ -37,6 +37,7 @@ from arena.options import (
 )
 from arena.pack_cli import pack
 from arena.play_cli import CODES, play
+from arena.record_commands import record, signing, verify
 from arena.tournament_cli import tournament
 from arena.version import __version__
 
@@ -63,6 +64,7 @@ app.add_typer(baseline, name="baseline")
 app.add_typer(compare, name="compare")
 app.add_typer(challenge, name="challenge")
 app.add_typer(seed, name="seed")
+app.add_typer(signing, name="signing")
 
 
 @app.command()
@@ -216,6 +218,8 @@ app.command(epilog=CODES)(play)
 app.command()(simulate)
 app.command()(queue)
 users.command()(declare)
+app.command()(record)
+app.command()(verify)
 app.command()(gate)
 
 

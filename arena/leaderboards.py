@@ -371,6 +371,8 @@ def _row(entry: RankedEntry, rank: int, certainty: Certainty, facts: Facts | Non
         row.last_played = Millis(facts.last_played)
         row.median_response = quantile(facts.paces, 0.5)
         row.p95_response = quantile(facts.paces, 0.95)
+        row.reported_tokens = round(facts.tokens / facts.reported) if facts.reported else None
+        row.reported_cost_usd = facts.cost_usd / facts.priced if facts.priced else None
     return row
 
 

@@ -20,6 +20,7 @@ Seat: TypeAlias = int  # position in the order of joining, from 0
 Millis = NewType("Millis", int)  # since the epoch
 
 Number = Annotated[int, Field(ge=-(2**63), lt=2**63)] | float  # an int that no codec can write becomes a float
+Count = Annotated[int, Field(ge=0, lt=2**63)]
 Key = Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]{1,64}$")]
 
 Decider = Literal["utility", "security"]  # a score that decides who is ahead
@@ -178,6 +179,18 @@ def user_behind(name: UserId) -> UserId:
     return UserId(_VARIANT.sub("", name))
 
 
+class ReportedUsage(Model):
+    """What a player says that its model took in a game. Nobody has checked it."""
+
+    calls: Count = 0
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    total_tokens: Count = 0
+    cost_usd: Annotated[float, Field(ge=0)] | None = None  # of the calls whose cost was told
+    latency_ms: Annotated[float, Field(ge=0)] | None = None  # of all calls together
+    models: list[str] = []
+
+
 class ChallengeOperatorState(Model):
     """The public course of a game; before its end without scores, identities and attributions."""
 
@@ -187,6 +200,7 @@ class ChallengeOperatorState(Model):
     players: list[Invite] = []  # in the order of joining
     player_identities: dict[Invite, UserId] = {}
     attributions: list[Attribution] | None = None
+    reported_usage: dict[Invite, ReportedUsage] | None = None  # of players who told what their models took
 
 
 class Version(Model):
@@ -239,6 +253,7 @@ class Challenge(Model):
     pair: str | None = None  # sessions with the same are on the same deal
     course: Course | None = None  # absent until somebody has joined
     roles: dict[Invite, str] | None = None  # of the invites that the viewer knows, where not all are players
+    seats: int | None = None  # how many of the invites are players', the first ones; absent where all are
 
 
 class Method(Model):
@@ -307,6 +322,7 @@ class GameResult(Model):
     scorecards: list[SeatCard] | None = None  # one per seat, where seats were evaluated
     response_times: list[list[int]] | None = None  # of each seat, move by move in milliseconds, where that can be told
     entrants: dict[Invite, Entrant] | None = None  # of the players who had declared what they are made of
+    reported_usage: dict[Invite, ReportedUsage] | None = None  # on the word of the players
 
     def user(self, seat: int) -> UserId | None:
         """Under which name the game of a seat counts, if it is known who sat there."""

@@ -39,6 +39,7 @@ from arena.store.nodes import Nodes
 from arena.store.packs import Packs
 from arena.store.queues import Queues
 from arena.store.sessions import Sessions
+from arena.store.signing import Signing
 from arena.store.slots import Slots
 from arena.store.tournaments import Tournaments
 from arena.store.users import Users
@@ -76,6 +77,7 @@ class Arena:
         self.clock = Clock()
         self.sessions = Sessions(nodes)
         self.users = Users(nodes)
+        self.signing = Signing(nodes)
         room = Room(settings.limit_channel_messages, settings.limit_channel_bytes, settings.limit_channels)
         self.channels = Channels(nodes, room)
         self.index = Index(nodes)
@@ -203,6 +205,7 @@ async def open_arena(settings: Settings, catalog: Catalog, store: str) -> AsyncI
         await nodes.connect()
         arena = Arena(settings, catalog, nodes, await _claim(nodes), Workshop(await choose(settings)))
         await attempt("packs", arena.library.refresh())
+        await attempt("signing key", arena.signing.current(arena.clock.now()))
         try:
             yield arena
         finally:

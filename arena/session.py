@@ -299,6 +299,7 @@ def result_of(session: Session) -> GameResult:
         scorecards=standing.scorecards,
         response_times=standing.times or None,
         entrants=standing.entrants or None,
+        reported_usage=standing.reported_usage,
     )
 
 
@@ -320,6 +321,7 @@ def state_view(session: Session) -> ChallengeOperatorState:
         players=standing.players,
         player_identities=standing.player_identities,
         attributions=standing.attributions,
+        reported_usage=standing.reported_usage,
     )
 
 
@@ -354,6 +356,7 @@ def challenge_view(session: Session, presented: Invite | None = None) -> Challen
         pair=header.pair,
         course=course_of(standing),
         roles=roles(header, known),
+        seats=header.seats if header.roles else None,
     )
 
 

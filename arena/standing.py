@@ -47,6 +47,8 @@ class BoardRow(RankedEntry):
     p95_response: int | None = None
     declared: Declared | None = None  # self-reported
     variants: list[Variant] | None = None  # where lines are those of owners: all entrants, best first
+    reported_tokens: int | None = None  # of a game, on the player's own word
+    reported_cost_usd: Number | None = None
 
 
 class BoardHead(Model):

@@ -11,7 +11,7 @@ import orjson
 from pydantic import BaseModel
 from pydantic_core import to_json
 
-from arena import adjudication, chat, clocks, effects, pace
+from arena import adjudication, chat, clocks, effects, pace, reports
 from arena.chat import Entry
 from arena.errors import GameNotRunning, Internal, InviteAlreadyUsed, InviteNotFound, PlayerNotFound, Refused
 from arena.models import (
@@ -160,6 +160,9 @@ def _act(operator: AnyOperator, turn: Turn, act: Act) -> None:
         raise GameNotRunning("The game is not running.")
     if act.seat >= len(turn.handles):
         raise PlayerNotFound("You have no seat in this session.")
+    if act.type == reports.REPORT and act.type not in operator.actions and act.seat < len(standing.players):
+        _hear_report(turn, act)
+        return
     _hear_move(turn, act)
     state, now = _open(operator, turn)
     try:
@@ -167,6 +170,12 @@ def _act(operator: AnyOperator, turn: Turn, act: Act) -> None:
         turn.game = _encode(operator, state)
     except Refused as refusal:
         turn.refusal = refusal
+
+
+def _hear_report(turn: Turn, act: Act) -> None:
+    """Keep what a player says that its model took; the game goes on as if nothing had been."""
+    told, player = turn.standing.reported_usage or {}, _handle(turn, act.seat)
+    turn.standing.reported_usage = {**told, player: reports.plus(told.get(player), reports.read(act.content))}
 
 
 def _vote(operator: AnyOperator, turn: Turn, vote: Vote) -> None:

@@ -50,6 +50,11 @@ class Game(Feed):
         """Seconds on this seat's clock; None if there is no limit."""
         return self.seconds_left(self.handle)
 
+    @property
+    def is_on_clock(self) -> bool:
+        """Whether this seat's time is running."""
+        return self.handle in self.clocks.get("running", ())
+
     # What a player does
 
     async def act(self, type: str, content: JsonValue = "", *, key: str | None = None) -> None:

@@ -15,6 +15,7 @@ SCHEMA = "1"
 
 META = "{meta}"
 WORKERS = "{meta}:workers"
+SIGNING = "{meta}:signing"  # key pairs that records are signed with, by number
 JOBS = "{jobs}:q"
 JOB_IDS = "{jobs}:ids"
 LOBBY_FEED = "{idx}:f"

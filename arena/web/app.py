@@ -19,7 +19,7 @@ from arena.duties import again
 from arena.metrics import Metrics
 from arena.runtime import Arena, open_arena, running
 from arena.settings import Settings
-from arena.web import pages, replays, sse
+from arena.web import pages, proofs, replays, sse
 from arena.web.addresses import TrustedProxies, caller
 from arena.web.bodies import BodyLimit
 from arena.web.handshake import choose_codec
@@ -182,6 +182,7 @@ def create_app(
             Route("/health", health),
             Route("/ready", ready),
             Route("/metrics", show_metrics),
+            Route(proofs.KEYS, proofs.keys),
             *pages.ROUTES,
             *spec.routes(pages.static_files()),
             Mount("/static", pages.Files(directory=pages.static_files(), check_dir=False)),

@@ -4,7 +4,7 @@ from typing import Any
 
 from arena.errors import Invalid
 from arena.models import Channel, UserId
-from arena.web import packs, runs, tournaments
+from arena.web import packs, proofs, runs, tournaments
 from arena.web.calls import agents, lists, moves, people, queues, rankings, seats
 from arena.web.calls.bodies import Chat, Message, read
 from arena.web.errors import CODED, PLAYING
@@ -223,6 +223,7 @@ ROUTES = (
     Route("GET", "/leaderboards/{board}/{strategy}", leaderboard),
     Route("GET", "/leaderboards/{board}/{strategy}/players/{user}", on_board),
     Route("GET", "/leaderboards/{board}/{strategy}/head-to-head", head_to_head),
+    *proofs.ROUTES,
     *packs.ROUTES,
     *runs.ROUTES,
     *tournaments.ROUTES,

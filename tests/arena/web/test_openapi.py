@@ -19,6 +19,7 @@ from arena.web import rest
 from arena.web.app import create_app
 from arena.web.pages import VIEWS
 from arena.web.spec import openapi
+from tests import tourneys
 from tests.bundles import small
 from tests.callers import Caller, Session, calling
 from tests.documents import Document, complaints, fetch, operations, refs, resolve
@@ -153,6 +154,7 @@ async def test_what_the_server_answers_in_a_game_is_as_described(arena: Served) 
     async with calling(arena, event_hooks={"response": [checking(document, seen)]}) as caller:
         await play(caller)
         await publish(caller)
+        await compete(caller)
 
     described = {(path, "200") for _, path, _ in operations(document) if path.startswith("/api/")}
     lines = {"/api/chat/ws/{channel}", "/api/challenges/{name}/{id}/runs/{seat}/{case}/events"}  # no JSON
@@ -213,6 +215,8 @@ async def play(caller: Caller) -> None:
     for kind in ("html", "ndjson"):
         assert (await caller.client.get(f"/api/sessions/{session.id}/replay.{kind}")).status_code == 200
         assert (await caller.client.get(f"/api/sessions/none/replay.{kind}")).status_code == 404
+    for path in (f"/api/sessions/{session.id}/record", f"/api/challenges/psi/{session.id}/record"):
+        assert (await caller.client.get(path)).status_code == 200
     await caller.get(f"/invites/{free.invites[1]}")
     await caller.get("/chat/sync", channel="invites")
     for path in ("/metadata/none", "/users/none", f"/invites/{session.invites[0]}"):
@@ -232,6 +236,21 @@ async def queue(caller: Caller) -> None:
     assert (await caller.refusal("/queue/psi", ranked=1)).status == 400
     assert (await caller.refusal("/agents", userId="ada", prompt="two words")).status == 400
     assert (await caller.ask("GET", "/agents/nobody")).status == 404
+
+
+async def compete(caller: Caller) -> None:
+    """A tournament, from its beginning to its report."""
+    made = await caller.post("/tournaments", setup=tourneys.told(3, games_per_pair=20))
+    here = f"/tournaments/{made['id']}"
+    await caller.post(f"{here}/pause")
+    await caller.post(f"{here}/resume", concurrency=2)
+
+    async def has_games() -> bool:
+        return bool((await caller.get(here))["games"]["played"])
+
+    await comes_true(has_games, "a game is over")
+    for path in ("/tournaments", f"{here}/games", f"{here}/report", f"{here}/seats"):
+        await caller.get(path)
 
 
 async def publish(caller: Caller) -> None:
