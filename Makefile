@@ -19,10 +19,10 @@ SOCKETS := $(WEB:%=tests/arena/web/test_%.py) tests/arena/test_hub.py tests/aren
 unexport PYTHONDONTWRITEBYTECODE # the processes that tests start begin much sooner with their bytecode at hand
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check bench coverage boards chaos vectors mutants lock clean
+.PHONY: help demo serve test check bench coverage boards chaos tournament vectors mutants screenshots lock clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 	@echo "  Options: PYTHON=/path/to/python chooses the interpreter, ARGS='…' goes to the command."
 
 demo: .venv/.installed ## start everything and let bots play; Ctrl-C ends it
@@ -55,11 +55,17 @@ boards: .venv/.installed-dev ## measure leaderboards and the counting of games
 chaos: .venv/.installed-dev ## a hundred kills at random moments; takes a while
 	$(BIN)/python -m pytest -m chaos --timeout 3600 $(ARGS)
 
+tournament: .venv/.installed-dev ## sixteen agents, 480 games, killed in the middle: the same standings
+	$(BIN)/python -m pytest -m chaos --timeout 1200 tests/test_tournament.py $(ARGS)
+
 vectors: .venv/.installed-dev ## try a folder of pack vectors, e.g. make vectors DIR=../vectors
 	$(BIN)/python -m tests.vectors_runner $(DIR)
 
 mutants: .venv/.installed-dev ## seed faults into a copy of the engine; a test must find each
 	$(BIN)/python -m tests.mutations $(ARGS)
+
+screenshots: .venv/.installed-dev ## take every page, with real games on it, into build/screenshots
+	$(BIN)/python -m tests.screenshots $(ARGS)
 
 lock: .venv/.python ## pin the newest versions that pyproject.toml allows
 	$(PIP) install uv

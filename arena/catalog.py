@@ -201,7 +201,8 @@ def describe(name: str, operator: type[Operator[Any, Any]]) -> ChallengeType:
     source = Path(inspect.getfile(operator))
     words = source.with_name("challenge.yaml")
     told = yaml.safe_load(words.read_text(encoding="utf-8")) if words.exists() else _from_docstrings(operator)
-    digest = hashlib.sha256(source.read_bytes() + (words.read_bytes() if words.exists() else b""))
+    files = [source, *([words] if words.exists() else []), *operator.made_of]
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files))
     sample = operator()
     metadata = ChallengeMetadata.model_validate(
         {
@@ -227,13 +228,24 @@ def options_schema(operator: type[Operator[Any, Any]]) -> dict[str, Any]:
 
 
 def _from_docstrings(operator: type[Operator[Any, Any]]) -> dict[str, str]:
+    if operator.told_as is not None:
+        return dict(operator.told_as)
     module = inspect.getmodule(operator)
     prompt = (module and inspect.getdoc(module)) or inspect.getdoc(operator) or operator.__name__
     return {"name": operator.__name__, "description": prompt.partition("\n")[0], "prompt": prompt}
 
 
 def _load_module(catalog: Catalog, name: str) -> None:
-    plugins = list(_plugins(importlib.import_module(name)))
+    """Take in what a module defines, or has made: of `module:name` what its `challenges` makes of that name."""
+    place, _, wanted = name.partition(":")
+    module = importlib.import_module(place)
+    if hasattr(module, "challenges"):
+        for type_, operator in module.challenges([wanted] if wanted else []).items():
+            catalog.add(type_, operator)
+        return
+    if wanted:
+        raise TypeError(f"module {place} makes no challenges by name")
+    plugins = list(_plugins(module))
     if not plugins:
         raise TypeError(f"module {name} defines no challenge and no scoring strategy")
     for plugin in plugins:

@@ -20,7 +20,13 @@ const ROUTES = [
   ["boards", /^\/boards\/(?<type>[^/]+)$/, () => import("./pages/boards.js")],
   ["challenge", /^\/challenges\/(?<type>[^/]+)$/, () => import("./pages/challenge.js")],
   ["player", /^\/players\/(?<id>[^/]+)$/, () => import("./pages/player.js")],
+  ["tournaments", /^\/tournaments$/, () => import("./pages/tournaments.js")],
+  ["tournament", /^\/tournaments\/(?<id>[^/]+)$/, () => import("./pages/tournament.js")],
   ["session", /^\/session\/(?<id>[^/]+)$/, () => import("./pages/session.js")],
+  ["scorecards", /^\/session\/(?<id>[^/]+)\/scorecards$/, () => import("./pages/scorecards.js")],
+  ["packs", /^\/packs$/, () => import("./pages/packs.js")],
+  ["pack", /^\/packs\/(?<slug>[^/]+)$/, () => import("./pages/pack.js")],
+  ["sit", /^\/sit$/, () => import("./pages/sit.js")],
 ];
 
 const arena = new Arena(Object.assign(new URL("/ws", location.href), { protocol: location.protocol.replace("http", "ws") }).href);

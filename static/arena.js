@@ -14,7 +14,7 @@
  * @typedef {{status: "open" | "active" | "ended", completedAt?: number, scores: Score[], players: string[],
  *   playerIdentities: Record<string, string>, attributions?: Attribution[]}} State
  * @typedef {{id: string, name: string, createdAt: number, challengeType: string, invites: string[], state: State,
- *   gameState: Record<string, unknown>, gameCategory: string, course?: Course,
+ *   gameState: Record<string, unknown>, gameCategory: string, course?: Course, seats?: number, roles?: Record<string, string>,
  *   clocks?: Record<string, {left: number, until?: number}>}} Challenge
  * @typedef {{joined: number[], started?: number, causes?: number[]}} Course when players joined and the game began; of
  *   each attribution the index of the operator's message that it came with

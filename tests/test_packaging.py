@@ -63,6 +63,16 @@ def test_the_demo_plays_from_an_installed_wheel(wheel: Path, tmp_path: Path) -> 
     output = demo(bin_folder, tmp_path)
 
     assert games_played(output) >= 1
+    for name in ("pettingzoo", "textarena"):
+        assert f"pip install 'arena-server[{name}]'" in failure(bin_folder, f"import arena.adapters.{name}")
+
+
+def failure(bin_folder: Path, code: str) -> str:
+    """What a user is told by an import of something that was not installed."""
+    command = [str(bin_folder / "python"), "-c", code]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=bare_environment())
+    assert done.returncode == 1
+    return done.stderr
 
 
 def test_the_demo_plays_from_an_editable_install(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ SCHEMA = "1"
 
 META = "{meta}"
 WORKERS = "{meta}:workers"
+SIGNING = "{meta}:signing"  # key pairs that records are signed with, by number
 JOBS = "{jobs}:q"
 JOB_IDS = "{jobs}:ids"
 LOBBY_FEED = "{idx}:f"
@@ -22,6 +23,9 @@ RELEASES = "{packs}:releases"  # versions of published packs: record by slug@num
 ARCHIVED = "{packs}:archived"  # slugs, and slug@number, that take no new sessions
 PACK_REVISION = "{packs}:revision"  # moves whenever something was published or archived
 PACK_BYTES = "{packs}:bytes"
+TOURNAMENTS = "{tour}:all"  # by the time of their creation
+PLAYED = "{tour}:played"  # those that are under way
+TOURNAMENT_KEYS = "{tour}:k"  # id by the key under which it was created
 USERS = "{idx}:users"  # who has a profile, by the time of the first
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
@@ -43,6 +47,12 @@ def new_invite(session: SessionId) -> Invite:
 def _drawn_in(shard: int) -> str:
     drawn = str(uuid.uuid4())
     return f"{drawn[:-2]}{int(drawn[-2:], 16) & -SHARDS | shard:02x}"
+
+
+def session_id_of(digest: bytes, group: bytes) -> SessionId:
+    """The id that a digest stands for; all ids with the same group are in one shard."""
+    made = str(uuid.UUID(bytes=digest[:16], version=4))
+    return SessionId(f"{made[:-2]}{int(made[-2:], 16) & -SHARDS | group[0] % SHARDS:02x}")
 
 
 def is_session_id(text: str) -> bool:
@@ -129,6 +139,16 @@ def profile(user: str) -> str:
     return f"u:{user}"
 
 
+def agent(entrant: str) -> str:
+    """What an entrant has declared."""
+    return f"a:{entrant}"
+
+
+def variants(user: str) -> str:
+    """The entrants of a user, by the time when each was declared first."""
+    return f"av:{user}"
+
+
 def signatures(user: str) -> str:
     """Signatures that a user has made lately; in the slot of its profile, since such a user's id is hex."""
     return f"{{u:{user}}}:s"
@@ -157,6 +177,26 @@ def pack_blob(sha256: str) -> str:
 def pack_assets(mark: str) -> str:
     """The files of one version of a pack: record by path."""
     return f"{{packs}}:a:{mark}"
+
+
+def tournament(id_: str) -> str:
+    """What a tournament is, and how it stands."""
+    return f"{{tour}}:t:{id_}"
+
+
+def tournament_games(id_: str) -> str:
+    """The games of a tournament by their place in its plan."""
+    return f"{{tour}}:g:{id_}"
+
+
+def tournament_changes(id_: str) -> str:
+    """How often something about a tournament has changed."""
+    return f"{{tour}}:n:{id_}"
+
+
+def tournament_owner(id_: str) -> str:
+    """The worker that has it played."""
+    return f"{{tour}}:o:{id_}"
 
 
 class SessionKeys(NamedTuple):

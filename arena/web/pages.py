@@ -14,7 +14,19 @@ from starlette.types import Receive, Scope, Send
 
 from arena.web.previews import preview, tags
 
-VIEWS = ("/", "/session/{id}", "/boards/{type}", "/players/{id}", "/challenges/{type}")  # as in static/app.js
+VIEWS = (  # as in static/app.js
+    "/",
+    "/session/{id}",
+    "/session/{id}/scorecards",
+    "/boards/{type}",
+    "/players/{id}",
+    "/challenges/{type}",
+    "/tournaments",
+    "/tournaments/{id}",
+    "/packs",
+    "/packs/{slug}",
+    "/sit",
+)
 WORDS = re.compile(r'<meta name="description".*?</title>', re.DOTALL)  # what each page says in its own way
 
 

@@ -60,7 +60,7 @@ class CreateForm extends HTMLElement {
   }
 
   /** There it is: a link for each seat, which whoever opens it takes. @param {Challenge} challenge */
-  made({ id, invites }) {
+  made({ id, invites, roles = {} }) {
     this.#parts.button.disabled = false;
     this.#parts.made.replaceChildren(
       h("h3", {}, "The session is open"),
@@ -72,16 +72,29 @@ class CreateForm extends HTMLElement {
           h(
             "li",
             {},
-            h("h4", {}, `Seat ${seat + 1}`),
+            h("h4", {}, seatTitle(seat, roles[invite])),
             give(/** @type {any} */ (h("copy-line", { "aria-label": `Invite code of seat ${seat + 1}` })), { text: invite }),
-            give(/** @type {any} */ (h("copy-line", { "aria-label": `Invite link of seat ${seat + 1}` })), { text: new URL(`/play#${invite}`, location.href).href }),
-            h("a", { href: `/play#${invite}` }, "Play this seat here"),
+            give(/** @type {any} */ (h("copy-line", { "aria-label": `Invite link of seat ${seat + 1}` })), { text: new URL(seatAddress(invite, roles[invite]), location.href).href }),
+            h("a", { href: seatAddress(invite, roles[invite]) }, isPlayers(roles[invite]) ? "Play this seat here" : "Take this seat here"),
           ),
         ),
       ),
       h("p", {}, h("a", { href: `/session/${encodeURIComponent(id)}` }, "Watch the session")),
     );
   }
+}
+
+/** @param {string | undefined} role */
+const isPlayers = (role) => role === undefined || role === "player";
+
+/** @param {number} seat @param {string | undefined} role */
+function seatTitle(seat, role) {
+  return isPlayers(role) ? `Seat ${seat + 1}` : role === "judge" ? "Seat of the judge" : `Seat of the ${role}`;
+}
+
+/** Where a seat is taken in a browser. @param {string} invite @param {string | undefined} role */
+function seatAddress(invite, role) {
+  return `${isPlayers(role) ? "/play" : "/sit"}#${invite}`;
 }
 
 /** A field of the form. @param {Field} field */

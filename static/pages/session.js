@@ -1,5 +1,6 @@
 /** One session, live or after its end. */
 
+import { path, read } from "../api.js";
 import { operatorChannel, sessionOf } from "../arena.js";
 import { give, h } from "../elements/dom.js";
 import "../elements/session-page.js";
@@ -24,10 +25,13 @@ export function open({ arena, params: { id }, query, now, changed, go }) {
   /** @type {(Initial | NewMessage | StateFrame | GameEnded)[]} */ const heard = [];
   let session = newSession(id);
   let isRevealing = false;
+  /** @type {Awaited<ReturnType<typeof import("./race.js").raceOf>> | null} */ let race = null;
+  let isOpen = true;
 
   const drawSoon = soon(() => {
     session = follow(session, heard.splice(0), now);
     element.show(session);
+    race?.follow(session);
     if (mayReveal(session) && !isRevealing) openBars();
     changed();
   });
@@ -43,6 +47,18 @@ export function open({ arena, params: { id }, query, now, changed, go }) {
     drawSoon();
   }
 
+  /** A session of a pack has more to show. @param {string} type */
+  async function furnish(type) {
+    const { tags = [] } = await read(path`/metadata/${type}`);
+    if (tags[0] !== "pack") return;
+    const { raceOf } = await import("./race.js");
+    const made = await raceOf(type, id, now);
+    if (!isOpen) return made.stop();
+    race = made;
+    element.furnish(made.panel, made.box);
+    race.follow(session);
+  }
+
   /** @param {string} of @param {Initial | NewMessage | StateFrame | GameEnded} frame */
   function hear(of, frame) {
     if (of !== id) return;
@@ -53,6 +69,7 @@ export function open({ arena, params: { id }, query, now, changed, go }) {
   const stops = [
     arena.on("challenge", (challenge) => {
       if (challenge.id !== id) return;
+      if (!session.challenge) furnish(challenge.challengeType).catch(() => {}); // the game stands by itself
       session = withChallenge(session, challenge);
       drawSoon();
     }),
@@ -76,6 +93,8 @@ export function open({ arena, params: { id }, query, now, changed, go }) {
       return challenge ? `${challenge.name}${challenge.state.status === "active" ? " · live" : ""} · Arena` : "Arena";
     },
     close: () => {
+      isOpen = false;
+      race?.stop();
       for (const stop of stops) stop();
       arena.unwatch(id);
     },
@@ -96,6 +115,7 @@ function downloads(id) {
   return [
     h("a", { href: `${address}.html`, download: true, title: "One file that plays without a server" }, "Download replay"),
     h("a", { href: `${address}.ndjson`, download: true, title: "The same as data, as arena export writes it" }, "ND-JSON"),
+    h("a", { class: "record", href: `/api/sessions/${encodeURIComponent(id)}/record`, download: true, title: "Signed by this server; arena verify checks it" }, "Record"),
   ];
 }
 

@@ -12,7 +12,11 @@ class Votes(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    seconds: Annotated[float, Field(ge=0.1, le=86_400)] = 300
+    seconds: Annotated[float, Field(ge=0.1, le=86_400)] = Field(
+        default=300,
+        description="How long spectators may vote on pairs of outputs; without it nobody is asked.",
+        json_schema_extra=lambda schema: schema.pop("default"),  # a form that showed it would seem to ask them
+    )
 
 
 class PackOptions(BaseModel):

@@ -17,6 +17,7 @@ class Tag(StrEnum):
     LISTS = "Challenges and sessions"
     PEOPLE = "People and boards"
     PACKS = "Challenge packs"
+    TOURNAMENTS = "Tournaments"
     SERVER = "This server"
 
 
@@ -26,6 +27,7 @@ TAGS = {
     Tag.LISTS: "What can be played, which sessions there are, who is invited.",
     Tag.PEOPLE: "Profiles, boards and numbers.",
     Tag.PACKS: "Publish packs, which can then be played like any challenge, and look at what is published.",
+    Tag.TOURNAMENTS: "Let many agents play many games, follow the standings, and read the report.",
     Tag.SERVER: "Whether it is well, and how it describes itself.",
 }
 
