@@ -29,10 +29,12 @@ from tests.valkeys import Valkey, connect, eventually
 
 ROOT = Path(__file__).parents[3]
 OWNER = """
-import select, sys, time
+import select, signal, sys, time
 from pathlib import Path
 import redis
 from arena.store.embedded import Leash, embedded
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs tests in the background ignores it
 
 with embedded(Path(sys.argv[1]), leash=Leash(sys.argv[2])) as url:
     try:
