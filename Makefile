@@ -9,7 +9,7 @@ WORKS := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --extra dev \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
 
-AT_ONCE := -n 3 --dist loadfile --no-loadscope-reorder
+AT_ONCE := -n 4 --dist loadfile --no-loadscope-reorder
 WEB := backpressure bad_frames clocks_at_doors closing connecting fuzz idempotency limits moves removal seats \
 	slow_readers socket sse sse_readers
 SOCKETS := $(WEB:%=tests/arena/web/test_%.py) tests/arena/test_hub.py tests/arena/test_waiting.py \
@@ -35,6 +35,7 @@ test: check ## check, then run the tests, e.g. make test ARGS='-k psi'
 	@.ci/tools || true # what is missing fails its own tests, the others run
 	@.ci/chromium >/dev/null || true
 	@.ci/axe >/dev/null || true
+	@.ci/tsc >/dev/null || true
 	$(if $(ARGS),$(BIN)/python -m pytest,.ci/pytest) $(AT_ONCE) $(ARGS)
 	$(if $(ARGS),,.ci/pytest $(AT_ONCE) --plain $(SOCKETS))
 

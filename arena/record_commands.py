@@ -61,8 +61,8 @@ def verify(
     from arena import verify
 
     data = sys.stdin.buffer.read() if file == "-" else verify.read(Path(file))
-    beside = [path and verify.read(path) for path in (openings, pack)]
-    wish = verify.Wish(key, *beside, modules=settings_of(load).load, again=rerun)
+    opened, played = (verify.read(path) if path else None for path in (openings, pack))
+    wish = verify.Wish(key, opened, played, settings_of(load).load, again=rerun)
     raise typer.Exit(verify.show(data, wish, as_json=as_json))
 
 

@@ -150,10 +150,15 @@ export function pace(milliseconds) {
   return milliseconds < 950 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1_000).toFixed(1)} s`;
 }
 
-/** The places that a player may have. @param {Row} row */
-export function ranksOf({ rank, rankInterval, tied }) {
+/**
+ * The place that a player has, with a sign if others have the same one, those that it may have, and whether it is told
+ * apart from its neighbours.
+ * @param {Row} row @param {Row[]} [rows] all that are shown
+ */
+export function ranksOf({ rank, rankInterval, tied }, rows = []) {
   const [best, worst] = rankInterval ?? [rank, rank];
-  return { rank: tied ? `=${rank}` : String(rank), band: best === worst ? "" : `${best}–${worst}` };
+  const isShared = rows.filter((other) => other.rank === rank).length > 1;
+  return { rank: isShared ? `=${rank}` : String(rank), band: best === worst ? "" : `${best}–${worst}`, isSure: best === worst && !tied && !isShared };
 }
 
 // Security and utility

@@ -15,7 +15,7 @@
  *   to: Speaker | null, parts: Part[], isHidden: boolean, wasPrivate: boolean, isMove: boolean}} Line `name`: what an
  *   address calls it
  * @typedef {{seat: number, name: string, handle: string, isTaken: boolean, isConnected: boolean, model: string,
- *   score: Score | null, clock: Left | null}} Player
+ *   score: Score | null, clock: Left | null, note?: string}} Player
  */
 
 import { operatorChannel } from "./arena.js";
@@ -79,6 +79,7 @@ export function follow(session, frames, now = Date.now) {
 /** A challenge in its new state; one that was on its way when the game ended comes too late. @param {Challenge | null} challenge @param {State} state */
 function advance(challenge, state) {
   if (!challenge || STAGES[challenge.state.status] > STAGES[state.status]) return challenge;
+  if (state.players.length < challenge.state.players.length) return challenge; // nobody gives up a seat
   return { ...challenge, state };
 }
 

@@ -163,8 +163,11 @@ async def take(browser: Browser, arena: Served, pages: dict[str, str], into: Pat
                 page = await context.new_page()
                 await page.goto(arena.url + path)
                 await show(page, name)
-                whole = not name.startswith(("session", "race", "vote"))
-                await page.screenshot(path=into / f"{name}-{size}-{scheme}.png", full_page=whole)
+                if not name.startswith(("session", "race", "vote")):  # those fill the window, others are longer
+                    tall = await page.evaluate("document.documentElement.scrollHeight")
+                    await page.set_viewport_size({"width": viewport["width"], "height": tall})
+                    await page.wait_for_timeout(100)  # for what is drawn when it comes into view
+                await page.screenshot(path=into / f"{name}-{size}-{scheme}.png")
                 await page.close()
             kept = await context.storage_state()
             await context.close()

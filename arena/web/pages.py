@@ -21,6 +21,8 @@ VIEWS = (  # as in static/app.js
     "/boards/{type}",
     "/players/{id}",
     "/challenges/{type}",
+    "/play",
+    "/play/{id}",
     "/tournaments",
     "/tournaments/{id}",
     "/packs",

@@ -56,6 +56,12 @@ async def _session(arena: Arena, id_: str) -> Preview:
     return Preview(f"{shown.name} · {SITE}", "; ".join(["Replay of a finished game", *told]) + ".")
 
 
+async def _invitation(arena: Arena, id_: str) -> Preview:
+    shown = challenge_view(await arena.engine.get(SessionId(id_)))
+    words = arena.catalog.challenge(shown.challenge_type).metadata.description
+    return Preview(f"Take a seat: {shown.name} · {SITE}", words)
+
+
 async def _board(arena: Arena, type_: str) -> Preview:
     strategies = [counting.name for known, counting in arena.leaderboards.known() if known == type_]
     if not strategies:
@@ -131,6 +137,7 @@ VIEWS: dict[str, Callable[..., Awaitable[Preview]]] = {
     "/packs": _packs,
     "/packs/{slug}": _pack,
     "/sit": _sit,
+    "/play/{id}": _invitation,
     "/boards/{type}": _board,
     "/players/{id}": _player,
     "/challenges/{type}": _challenge,

@@ -61,7 +61,7 @@ function brief(board) {
     "table",
     { class: "board" },
     h("thead", {}, h("tr", {}, ...heads)),
-    h("tbody", {}, ...board.rows.map((row) => h("tr", { "data-player": row.playerId }, rankCell(row), playerCell(row), valueCell(row, metric, span), gamesCell(row)))),
+    h("tbody", {}, ...board.rows.map((row) => h("tr", { "data-player": row.playerId }, rankCell(row, board.rows), playerCell(row), valueCell(row, metric, span), gamesCell(row)))),
   );
 }
 
@@ -106,7 +106,7 @@ function whole(board, choice) {
         h(
           "tr",
           { "data-player": row.playerId },
-          rankCell(row),
+          rankCell(row, board.rows),
           playerCell(row, board.metric),
           ...board.metrics.map((metric) => valueCell(row, metric, spans.get(metric.key) ?? [0, 1])),
           ...FACTS.map(({ cell }) => cell(row)),
@@ -117,13 +117,14 @@ function whole(board, choice) {
 }
 
 function rankHead() {
-  return h("th", { scope: "col", class: "rank" }, h("abbr", { title: "Rank, and the places that are possible" }, "#"));
+  return h("th", { scope: "col", class: "rank" }, h("abbr", { title: "Place, and those that are possible with 95 %" }, "#"));
 }
 
-/** @param {Row} row */
-function rankCell(row) {
-  const { rank, band } = ranksOf(row);
-  return h("td", { class: "rank" }, rank, band && h("span", { class: "band", title: "Possible places, with 95 %" }, " ", band));
+/** @param {Row} row @param {Row[]} rows */
+function rankCell(row, rows) {
+  const { rank, band, isSure } = ranksOf(row, rows);
+  const title = isSure ? null : "Not told apart from its neighbours yet";
+  return h("td", { class: isSure ? "rank sure" : "rank", title }, rank, band && h("span", { class: "band", title: "Places that are possible, with 95 %" }, ` (${band})`));
 }
 
 /** @param {Row} row @param {string} [metric] */

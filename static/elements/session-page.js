@@ -115,7 +115,7 @@ class SessionPage extends HTMLElement {
   }
 
   #grant() {
-    const { offset, line } = /** @type {NonNullable<typeof this.#wish>} */ (this.#wish);
+    const { offset, line } = this.#wish ?? { line: null };
     const { lines, begin } = this.#timeline;
     const found = line === null ? undefined : lines.find(({ name }) => name === line);
     if (line !== null && !found) return; // it may still come

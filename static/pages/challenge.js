@@ -3,6 +3,7 @@
 import { path, post, read } from "../api.js";
 import "../elements/challenge-page.js";
 import { give } from "../elements/dom.js";
+import { keep } from "../keep.js";
 import { soon } from "./drawing.js";
 import { followGames } from "./games.js";
 import { wear } from "./styles.js";
@@ -44,7 +45,9 @@ export function open({ arena, params: { type }, now, changed }) {
 
   element.addEventListener("create", async (/** @type {CustomEvent<{options: object, private: boolean}>} */ { detail }) => {
     try {
-      element.form.made(await post(path`/challenges/${type}`, detail));
+      const made = await post(path`/challenges/${type}`, detail);
+      await keep("sessions", { id: made.id, invites: made.invites, at: Date.now() }).catch(() => {}); // for the waiting room
+      element.form.made(made);
     } catch (error) {
       element.form.refuse(/** @type {Refusal} */ (error).message);
     }

@@ -85,3 +85,30 @@ async def test_nobody_is_shut_out(arena: Served, window: OpenWindow, axe: str, s
             await expect(page.locator(".invites li")).to_have_count(2)
 
         assert await faults(page, axe) == [], path
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_nobody_is_shut_out_of_a_seat(arena: Served, window: OpenWindow, axe: str, scheme: str) -> None:
+    host = await visit(arena)
+    made = await host.get("create", challengeType="sealed-bids", options={"clock": {"move": 600}})
+    shown = await window(
+        arena.url, f"/play/{made['id']}#{made['invites'][0]}", color_scheme=scheme, reduced_motion="reduce"
+    )
+    page = shown.page
+    await expect(page.locator(".preview .prompt")).to_be_visible()
+    assert await faults(page, axe) == [], "invite"
+
+    await page.get_by_role("button", name="Take the seat").click()
+    await expect(page.locator(".room")).to_contain_text("1 of 4")
+    assert await faults(page, axe) == [], "waiting room"
+
+    for invite in made["invites"][1:]:
+        await (await visit(arena)).get("join", invite=invite)
+    await page.get_by_label("Amount").fill("1000")
+    await page.get_by_role("button", name="Bid").click()
+    await expect(page.locator(".why")).to_contain_text("VALIDATION")
+    assert await faults(page, axe) == [], "table"
+
+    await page.get_by_role("button", name="Resign").click()
+    await expect(page.locator("dialog")).to_be_visible()
+    assert await faults(page, axe) == [], "question"

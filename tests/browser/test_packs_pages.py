@@ -121,7 +121,7 @@ async def test_invites_of_those_who_do_not_play_lead_to_their_own_page(arena: Se
     page = (await window(arena.url, "/challenges/lost-luggage")).page
 
     await page.get_by_label("Judge seat").check()
-    await page.get_by_label("Players").fill("2")
+    await page.get_by_role("spinbutton", name="Players").fill("2")
     await page.get_by_label("Votes, seconds").fill("300")
     await page.get_by_role("button", name="Create a session").click()
 

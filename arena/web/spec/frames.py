@@ -102,6 +102,7 @@ class Welcome(Model):
     protocol: Literal["arena.v1"]
     server: str
     time: Millis
+    auth: Literal["open", "required"]  # whether players sign in with a key pair
     limits: dict[str, Number]
 
 

@@ -34,6 +34,7 @@ WORDS = {
     "arguments": "The JSON schema of what a move takes.",
     "atLimit": "What happens to a seat whose time is up: it forfeits, its default move is made, or the game is void.",
     "attributions": "Who did what to whom; there from the end of the game on, if anything happened.",
+    "auth": "Whether players sign in with a key pair.",
     "authors": "Who wrote the challenge.",
     "challenge": "The session as everybody may see it.",
     "challengeId": "The id of the session; the prefix `challenge_` may stand before it.",
