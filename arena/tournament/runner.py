@@ -8,8 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.client.arena import Arena, Disconnected
-from arena.client.game import Game, Started
+from arena.client import Arena, Disconnected, Game, Started
 from arena.client.place import Place
 from arena.errors import ArenaError, CannotStart
 from arena.identity import Identity
@@ -91,7 +90,14 @@ class Runner:
         turns = [asyncio.Event() for _ in range(len(game["seats"]) + 1)]
         turns[0].set()
         places = [
-            Turn(seat["invite"], self.url, seat["agent"], self.identities.get(seat["agent"]), *turns[at : at + 2])
+            Turn(
+                invite=seat["invite"],
+                url=self.url,
+                user=seat["agent"],
+                identity=self.identities.get(seat["agent"]),
+                before=turns[at],
+                after=turns[at + 1],
+            )
             for at, seat in enumerate(game["seats"])
         ]
         await asyncio.gather(*(self._sit(game["key"], seat, place) for seat, place in enumerate(places)))
