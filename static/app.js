@@ -3,8 +3,8 @@
  *
  * A view is a module in `pages/` that exports `open`; it gets what it may use and answers with what to show:
  * @typedef {{arena: Arena, params: Record<string, string>, query: URLSearchParams, now: () => number,
- *   changed: () => void, go: (address: string, how?: "push" | "replace") => void}} Context `changed` says that the
- *   title may be another one; `go` leads to another address
+ *   changed: () => void, go: (address: string, how?: "push" | "replace" | "rename") => void}} Context `changed` says that the
+ *   title may be another one; `go` leads to another address, or gives this view another one
  * @typedef {{element: HTMLElement, title: () => string, moved?: (query: URLSearchParams) => void,
  *   close?: () => void, keys?: [string, string][]}} View `moved` hears that only the query of the address has changed;
  *   `keys` are those that the view understands, with what they do
@@ -19,13 +19,18 @@ const ROUTES = [
   ["home", /^\/$/, () => import("./pages/home.js")],
   ["boards", /^\/boards\/(?<type>[^/]+)$/, () => import("./pages/boards.js")],
   ["challenge", /^\/challenges\/(?<type>[^/]+)$/, () => import("./pages/challenge.js")],
+  ["play", /^\/play(?:\/(?<id>[^/]+))?$/, () => import("./pages/play.js")],
   ["player", /^\/players\/(?<id>[^/]+)$/, () => import("./pages/player.js")],
   ["tournaments", /^\/tournaments$/, () => import("./pages/tournaments.js")],
   ["tournament", /^\/tournaments\/(?<id>[^/]+)$/, () => import("./pages/tournament.js")],
   ["session", /^\/session\/(?<id>[^/]+)$/, () => import("./pages/session.js")],
+  ["scorecards", /^\/session\/(?<id>[^/]+)\/scorecards$/, () => import("./pages/scorecards.js")],
+  ["packs", /^\/packs$/, () => import("./pages/packs.js")],
+  ["pack", /^\/packs\/(?<slug>[^/]+)$/, () => import("./pages/pack.js")],
+  ["sit", /^\/sit$/, () => import("./pages/sit.js")],
 ];
 
-const arena = new Arena(Object.assign(new URL("/ws", location.href), { protocol: location.protocol.replace("http", "ws") }).href);
+const arena = new Arena(location.origin);
 const main = /** @type {HTMLElement} */ (document.querySelector("main"));
 const notice = /** @type {any} */ (document.querySelector("link-notice"));
 
@@ -36,7 +41,7 @@ let path = "";
 function find(pathname) {
   for (const [name, pattern, load] of ROUTES) {
     const found = pattern.exec(pathname);
-    if (found) return { name, load, params: Object.fromEntries(Object.entries(found.groups ?? {}).map(([name, part]) => [name, decode(part)])) };
+    if (found) return { name, load, params: Object.fromEntries(Object.entries(found.groups ?? {}).flatMap(([name, part]) => (part === undefined ? [] : [[name, decode(part)]]))) };
   }
   return undefined;
 }
@@ -70,9 +75,10 @@ function changed() {
   if (view) document.title = view.title();
 }
 
-/** @param {string} address @param {"push" | "replace"} [how] */
+/** @param {string} address @param {"push" | "replace" | "rename"} [how] a renamed view stays */
 async function go(address, how = "push") {
   history[how === "push" ? "pushState" : "replaceState"](null, "", address);
+  if (how === "rename") return void (path = location.pathname);
   const before = view;
   await route();
   if (view === before) return;

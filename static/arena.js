@@ -1,65 +1,31 @@
 /**
- * The arena's socket, for browsers and Node alike: one connection that comes back by itself, asks again for what it
- * was subscribed to, and goes on behind the last message it heard. No dependencies.
+ * The arena's client, for browsers and Node alike: one connection that comes back by itself, asks again for what it
+ * was subscribed to, takes its seats again, and goes on behind the last message it heard. No dependencies; its types
+ * are in `arena.d.ts`.
  *
- *     const arena = new Arena("ws://127.0.0.1:3001/ws");
- *     arena.on("new_message", ({ message }) => console.log(message.from, message.content));
- *     const challenge = await arena.watch(id);
+ *     const arena = new Arena("http://127.0.0.1:3001");
+ *     const game = await arena.join("inv_…", { userId: "ada" });
+ *     for await (const { from, content } of game) console.log(from, content);
+ *     console.log(game.score);
  *
- * @typedef {{channel: string, from: string, to?: string, content: string, timestamp: number, index: number,
- *   type?: string, redacted?: boolean}} Message
- * @typedef {{security: number, utility: number}} Score
- * @typedef {{from: string, to: string, type: string}} Attribution
- * @typedef {{userId: string, username?: string, model?: string, isBenchmark?: boolean}} Profile
- * @typedef {{status: "open" | "active" | "ended", completedAt?: number, scores: Score[], players: string[],
- *   playerIdentities: Record<string, string>, attributions?: Attribution[]}} State
- * @typedef {{id: string, name: string, createdAt: number, challengeType: string, invites: string[], state: State,
- *   gameState: Record<string, unknown>, gameCategory: string, course?: Course,
- *   clocks?: Record<string, {left: number, until?: number}>}} Challenge
- * @typedef {{joined: number[], started?: number, causes?: number[]}} Course when players joined and the game began; of
- *   each attribution the index of the operator's message that it came with
- * @typedef {{playerId: string, gamesPlayed: number, metrics: Record<string, number>, username?: string,
- *   model?: string, isBenchmark?: boolean}} Entry
- * @typedef {{challengeType: string, strategy: string, entries: Entry[]}} Board
- * @typedef {{challenges: Challenge[], total: number, lastLines?: Record<string, Message>,
- *   spectators?: Record<string, number>}} Lobby
- * @typedef {{ChallengeID: string, ChallengeInfo: Record<string, any>, sessionKey: string, playerIndex: number}} Seat
- *
- * @typedef {{type: "initial", channel: string, messages: Message[], next: number, epoch: string,
- *   recovered: boolean}} Initial
- * @typedef {{type: "new_message", message: Message, epoch: string}} NewMessage
- * @typedef {{type: "state", challengeId: string, state: State, connected: string[], spectators: number,
- *   clocks?: Record<string, any>}} StateFrame `clocks`: milliseconds left by invite, and `running`, whose clocks run
- * @typedef {{type: "game_ended", challengeId: string,
- *   data: State & {profiles: Record<string, Profile>, course?: Course}}} GameEnded
- * @typedef {{type: "session", event: string, challenge: Challenge, lastLine?: Message, spectators?: number}} SessionFrame
- * @typedef {{type: string, [field: string]: any}} Frame
- *
- * What handlers of each event get. Answers to subscriptions come as events too, the first time and after each
- * reconnect: `lobby`, `leaderboard` (the same as its frames) and `challenge`, the answer to a watch.
- * @typedef {{
- *   status: Status,
- *   initial: Initial, new_message: NewMessage, state: StateFrame, game_ended: GameEnded, session: SessionFrame,
- *   lobby: Lobby, leaderboard: Board, challenge: Challenge, seat: Seat,
- *   gone: {challengeId: string, error: Refusal},
- * }} Events
- *
- * @typedef {{status: "connecting" | "online" | "waiting" | "closed", retryAt?: number, code?: number,
- *   reason?: string}} Status
- * @typedef {{index: number, epoch: string}} Cursor
+ * @import { Cursor, Ended, Event, Events, Frame, JoinOptions, LinkOptions, Message, Score, Seat, Signed, State,
+ *   Status } from "./arena.d.ts"
  * @typedef {{name: string, frame: () => Frame, told: (result: any) => void, failed: (error: Refusal) => void,
- *   first: Promise<any>, isAnswered: boolean}} Subscription
- * @typedef {{frame: Frame, sent: boolean, tries: number, resolve: (result: any) => void,
- *   reject: (error: Refusal) => void, subscription?: Subscription}} Request
+ *   first: Promise<any>, carrier: WebSocket | null}} Subscription `carrier`: the connection that has answered it
+ * @typedef {{frame: Frame, seat?: string, sent: boolean, tries: number, resolve: (result: any) => void,
+ *   reject: (error: Refusal) => void, subscription?: Subscription}} Request `seat`: the session whose seat it needs
  */
 
 const PROTOCOL = "arena.v1.json";
 const FINAL = new Set([1000, 1003, 1007, 1009, 4401, 4404, 4409]); // close codes after which coming back makes no sense
 const POLICY = 1008;
+const ABNORMAL = 1006; // lost without a farewell
 const PASSING = new Set(["STORE_UNAVAILABLE", "RATE_LIMITED"]); // refusals that another try may not get
 const REPEATABLE = new Set(["sync", "ping", "lobby", "leaderboard", "watch", "unwatch"]);
-const TRIES = 5;
+const TRIES = 5; // of what only reads; what carries a key is sent until it is answered
 const OPERATOR_PREFIX = "challenge_";
+const SPKI = "302a300506032b6570032100"; // how the DER of every Ed25519 public key begins
+const PKCS8 = "302e020100300506032b657004220420"; // and that of a private one
 
 /** What the server would not do, with its code for programs and a sentence for people. */
 export class Refusal extends Error {
@@ -70,6 +36,15 @@ export class Refusal extends Error {
     this.code = code;
     this.retryAfter = retryAfter;
   }
+}
+
+/** The address of an arena's socket, from that of its page. @param {string} url */
+export function socketOf(url) {
+  const found = new URL(url);
+  found.protocol = found.protocol.replace(/^http/, "ws");
+  if (!/^wss?:$/.test(found.protocol)) throw new TypeError("The address of an arena begins with http://, https://, ws:// or wss://.");
+  if (found.pathname === "/") found.pathname = "/ws";
+  return found.href;
 }
 
 /** The session that a channel belongs to. @param {string} channel */
@@ -89,8 +64,230 @@ export function backOff(/** @type {number} */ failures, /** @type {() => number}
 
 /** A name for an action that makes it safe to send it again. */
 export function newKey() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex(crypto.getRandomValues(new Uint8Array(16)));
 }
+
+// Who somebody is
+
+/** A player's key pair, for arenas that require one. Made here it can be used and kept, but not be read by anybody. */
+export class Identity {
+  /** @param {CryptoKeyPair} pair @param {string} publicKey SPKI DER as hex @param {string} user */
+  constructor(pair, publicKey, user) {
+    this.pair = pair;
+    this.publicKey = publicKey;
+    this.user = user;
+  }
+
+  /** Somebody new; `extractable` if the private key is to be exported. @param {{extractable?: boolean}} [options] */
+  static async make({ extractable = false } = {}) {
+    return Identity.of(/** @type {CryptoKeyPair} */ (await cryptography((subtle) => subtle.generateKey({ name: "Ed25519" }, extractable, ["sign", "verify"]))));
+  }
+
+  /** Whoever holds a pair of keys, as a browser's database gives it back. @param {CryptoKeyPair} pair */
+  static async of(pair) {
+    const publicKey = SPKI + hex(await cryptography((subtle) => subtle.exportKey("raw", pair.publicKey)));
+    const digest = await cryptography((subtle) => subtle.digest("SHA-256", new TextEncoder().encode(publicKey)));
+    return new Identity(pair, publicKey, hex(digest));
+  }
+
+  /** Whoever holds a private key, PKCS8 DER as hex, as `arena identity new` writes it. @param {string} privateKey */
+  static async load(privateKey) {
+    const text = privateKey.trim().toLowerCase();
+    if (!text.startsWith(PKCS8) || !/^[0-9a-f]{96}$/.test(text)) throw new TypeError("This is no Ed25519 private key.");
+    const bytes = Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+    const key = await cryptography((subtle) => subtle.importKey("pkcs8", bytes, { name: "Ed25519" }, true, ["sign"]));
+    const { d: _, ...open } = await cryptography((subtle) => subtle.exportKey("jwk", key));
+    const known = await cryptography((subtle) => subtle.importKey("jwk", { ...open, key_ops: ["verify"] }, { name: "Ed25519" }, true, ["verify"]));
+    return Identity.of({ privateKey: key, publicKey: known });
+  }
+
+  /** The private key as a file keeps it; refused by a pair that was not made for it. */
+  async export() {
+    return hex(await cryptography((subtle) => subtle.exportKey("pkcs8", this.pair.privateKey)));
+  }
+
+  /** What proves who sends a request. @param {string} purpose `join:{invite}` or `user-update` @param {number} [now] @returns {Promise<Signed>} */
+  async sign(purpose, now = Date.now()) {
+    const timestamp = Math.round(now);
+    const text = new TextEncoder().encode(`arena:v1:${purpose}:${timestamp}`);
+    const signature = hex(await cryptography((subtle) => subtle.sign({ name: "Ed25519" }, this.pair.privateKey, text)));
+    return { publicKey: this.publicKey, signature, timestamp };
+  }
+}
+
+/** Have something done with keys, or say why it cannot be. @template T @param {(subtle: SubtleCrypto) => Promise<T>} work @returns {Promise<T>} */
+async function cryptography(work) {
+  const subtle = globalThis.crypto?.subtle;
+  if (!subtle) throw new Refusal("NO_KEYS", "Browsers lend their keys only to pages of https and of this machine.");
+  try {
+    return await work(subtle);
+  } catch (error) {
+    const isUnknown = error instanceof Error && error.name === "NotSupportedError";
+    throw isUnknown ? new Refusal("NO_KEYS", "This browser knows no Ed25519 keys; a newer one does.") : error;
+  }
+}
+
+/** @param {ArrayBuffer | Uint8Array} bytes */
+function hex(bytes) {
+  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+// One seat
+
+/** A seat in a session. Iterate over it to hear what others say to it; it ends with the game. */
+export class Game {
+  /** @type {Event[]} */ #events = [];
+  /** @type {Set<() => void>} */ #waiting = new Set();
+  /** @type {Map<string, number>} */ #next = new Map(); // index of the next message by channel
+  /** @type {Refusal | null} */ #loss = null;
+  #isStarted = false;
+
+  /** @param {Arena} arena @param {Seat} told @param {string} [handle] what others see in `from` */
+  constructor(arena, told, handle = "") {
+    this.arena = arena;
+    this.id = told.ChallengeID;
+    this.info = told.ChallengeInfo;
+    this.seat = told.playerIndex;
+    this.sessionKey = told.sessionKey;
+    this.handle = handle;
+    /** @type {string[]} */ this.players = [];
+    /** @type {Record<string, any>} */ this.clocks = {};
+    /** @type {Ended | null} */ this.ended = null;
+    this.recovered = true; // false once the server lost the end of its log
+  }
+
+  /** Whether nothing more will be heard. */
+  get isOver() {
+    return this.ended !== null || this.#loss !== null;
+  }
+
+  /** What this seat got, after the end. @returns {Score | null} */
+  get score() {
+    return this.ended?.state.scores[this.seat] ?? null;
+  }
+
+  /** Make a move; anything but text is sent as JSON. @param {string} type @param {unknown} [content] @param {string} [key] */
+  act(type, content = "", key) {
+    return this.arena.act(this.id, type, typeof content === "string" ? content : JSON.stringify(content), key);
+  }
+
+  /** Talk to the players, or to one of them alone. @param {string} content @param {string} [to] @param {string} [key] */
+  say(content, to, key) {
+    return this.arena.say(this.id, content, to, key);
+  }
+
+  /** Give the game up. */
+  resign() {
+    return this.act("resign");
+  }
+
+  /** What others say that this seat may read, each once and in order, until the end. @returns {AsyncGenerator<Message, void>} */
+  async *messages() {
+    for await (const event of this.events()) {
+      if (event.type === "message" && event.message.from !== this.handle) yield event.message;
+    }
+  }
+
+  [Symbol.asyncIterator]() {
+    return this.messages();
+  }
+
+  /** Everything this seat may know: messages, own ones included, and the start and the end of the game. @returns {AsyncGenerator<Event, void>} */
+  async *events() {
+    while (this.#events.length || !this.ended) {
+      const event = await this.next();
+      if (event) yield event;
+    }
+  }
+
+  /** The next event; null if there is none for so many milliseconds. Throws what ended the game too early. @param {number} [within] @returns {Promise<Event | null>} */
+  async next(within = Infinity) {
+    const until = Date.now() + within;
+    for (;;) {
+      const event = this.#events.shift();
+      if (event) return event;
+      if (this.#loss) throw this.#loss;
+      if (this.ended || Date.now() >= until) return null;
+      await this.#more(until - Date.now());
+    }
+  }
+
+  /** Wait for the end of the game, and let everything else pass. @returns {Promise<Ended>} */
+  async playOut() {
+    for await (const event of this.events()) if (event.type === "ended") return event;
+    return /** @type {Ended} */ (this.ended);
+  }
+
+  /** Until something has come, or the time is up. @param {number} within milliseconds */
+  #more(within) {
+    return new Promise((/** @type {(nothing?: void) => void} */ resolve) => {
+      const timer = Number.isFinite(within) ? setTimeout(done, within) : undefined;
+      const waiting = this.#waiting;
+      waiting.add(done);
+      function done() {
+        clearTimeout(timer);
+        waiting.delete(done);
+        resolve();
+      }
+    });
+  }
+
+  /** Take a frame of this session. @param {Frame} frame */
+  hear(frame) {
+    switch (frame.type) {
+      case "initial":
+        return this.#begin(/** @type {any} */ (frame));
+      case "new_message":
+        return this.#take(frame.message);
+      case "state":
+        this.clocks = frame.clocks ?? {};
+        return this.#see(frame.state);
+      case "game_ended":
+        if (this.ended) return;
+        const { profiles = {}, course: _, ...state } = frame.data;
+        this.players = state.players;
+        this.ended = { type: "ended", state, profiles };
+        this.#tell(this.ended);
+    }
+  }
+
+  /** Nothing more will be heard of this game. @param {Refusal} reason */
+  lose(reason) {
+    if (this.isOver) return;
+    this.#loss = reason;
+    for (const wake of [...this.#waiting]) wake();
+  }
+
+  #begin(/** @type {{channel: string, messages: Message[], next: number, recovered: boolean}} */ { channel, messages, next, recovered }) {
+    const known = this.#next.get(channel);
+    if (known !== undefined && !recovered) {
+      this.recovered &&= next >= known;
+      this.#next.set(channel, Math.min(known, next));
+    }
+    for (const message of messages) this.#take(message);
+  }
+
+  #take(/** @type {Message} */ message) {
+    if (message.index < (this.#next.get(message.channel) ?? 1)) return;
+    this.#next.set(message.channel, message.index + 1);
+    if (!message.redacted) this.#tell({ type: "message", message });
+  }
+
+  #see(/** @type {State} */ { players, status }) {
+    this.players = players;
+    this.handle ||= players[this.seat] ?? "";
+    if (status !== "active" || this.#isStarted) return;
+    this.#isStarted = true;
+    this.#tell({ type: "started", players });
+  }
+
+  #tell(/** @type {Event} */ event) {
+    this.#events.push(event);
+    for (const wake of [...this.#waiting]) wake();
+  }
+}
+
+// The connection
 
 export class Arena {
   /** @type {WebSocket | null} */ #socket = null;
@@ -99,25 +296,31 @@ export class Arena {
   #ids = 0;
   #skew = 0; // of our clock, in milliseconds
   #heard = 0; // when the last frame came
+  #lostAt = Date.now();
   /** @type {ReturnType<typeof setTimeout> | undefined} */ #retry;
   /** @type {ReturnType<typeof setInterval> | undefined} */ #pulse;
   /** @type {Map<number, Request>} */ #requests = new Map();
   /** @type {Map<string, Subscription>} */ #subscriptions = new Map();
   /** @type {Map<string, Record<string, Cursor>>} */ #cursors = new Map();
   /** @type {Map<string, Set<(event: any) => void>>} */ #handlers = new Map();
+  /** @type {Map<string, Game>} */ #games = new Map();
 
   /**
    * Connects at once.
-   * @param {string} url of the server's `/ws`
-   * @param {{WebSocket?: typeof WebSocket, quiet?: number}} [options] a WebSocket class where there is none built in;
-   *   `quiet`: milliseconds of silence after which the server is asked for a sign of life
+   * @param {string} url of the arena, or of its `/ws`
+   * @param {LinkOptions} [options] a WebSocket class where there is none built in; `quiet`: milliseconds of silence
+   *   after which the server is asked for a sign of life; `patience`: milliseconds without a connection after which it
+   *   is given up, for ever if it is not said
    */
-  constructor(url, { WebSocket = globalThis.WebSocket, quiet = 30_000 } = {}) {
-    this.url = url;
+  constructor(url, { WebSocket = globalThis.WebSocket, quiet = 30_000, patience = Infinity } = {}) {
+    if (!WebSocket) throw new TypeError("There is no WebSocket here: Node has one from 22 on, with --experimental-websocket from 20.10 on; else hand one in.");
+    this.url = socketOf(url);
     this.quiet = quiet;
+    this.patience = patience;
     this.WebSocket = WebSocket;
     /** @type {Status} */ this.status = { status: "connecting" };
     /** @type {Record<string, number>} */ this.limits = {};
+    /** @type {"open" | "required" | undefined} */ this.auth = undefined; // whether players sign in with a key pair
     this.#open();
   }
 
@@ -137,6 +340,20 @@ export class Arena {
     return Date.now() + this.#skew;
   }
 
+  /** Until there is a connection; refused once it is given up. @returns {Promise<void>} */
+  online() {
+    return new Promise((resolve, reject) => {
+      if (this.#online) return resolve();
+      if (this.status.status === "closed") return reject(farewell(this.status));
+      const stop = this.on("status", (status) => {
+        if (status.status === "online") resolve();
+        else if (status.status === "closed") reject(farewell(status));
+        else return;
+        stop();
+      });
+    });
+  }
+
   /** Try to connect now rather than when the wait is over. */
   retry() {
     if (this.#socket === null) this.#open();
@@ -144,9 +361,7 @@ export class Arena {
 
   /** End it for good. */
   close() {
-    this.#drop();
-    clearTimeout(this.#retry);
-    this.#set({ status: "closed", code: 1000 });
+    this.#end({ status: "closed", code: 1000 });
   }
 
   // What one may ask for
@@ -166,37 +381,81 @@ export class Arena {
   }
 
   /**
-   * Take a seat; its messages follow as events, also after a reconnect.
-   * @param {string} invite @param {string} [userId] @returns {Promise<Seat>}
+   * Take a seat; its messages follow, also after a reconnect.
+   * @param {string} invite @param {JoinOptions} [who] `key` is to be kept secret until the answer has come
+   * @returns {Promise<Game>}
    */
-  async join(invite, userId, key = newKey()) {
-    const seat = await this.call("join", { invite, userId, key });
-    this.#keep(...this.#seat(seat.ChallengeID, seat.sessionKey)).told(seat);
-    return seat;
+  async join(invite, { userId, identity, key = newKey() } = {}) {
+    await this.online();
+    if (this.auth === "required" && !identity) throw new Refusal("UNAUTHORIZED", "This arena knows its players by their key pairs: join with an identity.");
+    const who = this.auth === "required" ? await identity?.sign(`join:${invite}`, this.now()) : { userId: userId ?? identity?.user };
+    return new Promise((resolve, reject) => {
+      // The seat is noted before anything else is heard: its history follows right behind the answer.
+      const sit = (/** @type {Seat} */ told) => resolve(this.#sit(told, invite));
+      this.#ask(present({ type: "join", invite, key, ...who }), { resolve: sit, reject });
+    });
   }
 
-  /** Come back to a seat. @param {string} challengeId @param {string} sessionKey @returns {Promise<Seat>} */
-  resume(challengeId, sessionKey) {
-    return this.#subscribe(...this.#seat(challengeId, sessionKey));
+  /** Come back to a seat. @param {string} challengeId @param {string} sessionKey @param {string} [handle] @returns {Promise<Game>} */
+  async resume(challengeId, sessionKey, handle) {
+    const name = `seat ${challengeId}`;
+    const known = this.#games.get(challengeId);
+    if (known && this.#subscriptions.has(name)) return known;
+    /** @type {Promise<Game>} */ const game = new Promise((resolve, reject) => {
+      const subscription = this.#keep(name, this.#back(challengeId, sessionKey), "seat", challengeId);
+      const told = subscription.told;
+      subscription.told = (/** @type {Seat} */ seat) => {
+        if (!this.#games.has(challengeId)) this.#games.set(challengeId, new Game(this, seat, handle));
+        told(seat);
+        resolve(/** @type {Game} */ (this.#games.get(challengeId)));
+      };
+      subscription.first.catch(reject);
+      if (this.#online) this.#request(subscription);
+    });
+    return game;
   }
 
-  /** @param {string} challengeId @param {string} sessionKey @returns {[string, () => Frame, "seat", string]} */
-  #seat(challengeId, sessionKey) {
-    const frame = () => ({ type: "resume", challengeId, sessionKey, cursors: this.#cursors.get(challengeId) });
-    return [`seat ${challengeId}`, frame, "seat", challengeId];
+  /** @param {Seat} told @param {string} handle */
+  #sit(told, handle) {
+    const { ChallengeID: id, sessionKey } = told;
+    const game = new Game(this, told, handle);
+    this.#games.set(id, game);
+    this.#keep(`seat ${id}`, this.#back(id, sessionKey), "seat", id).told(told);
+    return game;
   }
 
-  /** Make a move. @param {string} challengeId @param {string} messageType @param {string} content */
+  /** How a seat is asked for again. @param {string} challengeId @param {string} sessionKey @returns {() => Frame} */
+  #back(challengeId, sessionKey) {
+    return () => ({ type: "resume", challengeId, sessionKey, cursors: this.#cursors.get(challengeId) });
+  }
+
+  /** Hear no more of a seat, which stays taken. Only a new connection is without it, so one is made. @param {string} challengeId */
+  leave(challengeId) {
+    if (!this.#subscriptions.delete(`seat ${challengeId}`)) return;
+    this.#cursors.delete(challengeId);
+    this.#games.get(challengeId)?.lose(new Refusal("LEFT", "The seat was left."));
+    this.#games.delete(challengeId);
+    if (!this.#online) return;
+    this.#drop();
+    this.#open();
+  }
+
+  /** Make a move. @param {string} challengeId @param {string} messageType @param {string} content @returns {Promise<{ok: string}>} */
   act(challengeId, messageType, content, key = newKey()) {
-    return this.call("message", { challengeId, messageType, content, key });
+    return this.#play(challengeId, { type: "message", challengeId, messageType, content, key });
   }
 
   /** Talk to the players, or to one of them. @param {string} channel @param {string} content @param {string} [to] */
   say(channel, content, to, key = newKey()) {
-    return this.call("chat", { channel, content, to, key });
+    return this.#play(sessionOf(channel), present({ type: "chat", channel, content, to, key }));
   }
 
-  /** Follow a session. @param {string} challengeId @returns {Promise<Challenge>} */
+  /** @param {string} seat @param {Frame} frame @returns {Promise<any>} */
+  #play(seat, frame) {
+    return new Promise((resolve, reject) => this.#ask(frame, { resolve, reject, seat }));
+  }
+
+  /** Follow a session. @param {string} challengeId */
   watch(challengeId) {
     const frame = () => ({ type: "watch", challengeId, cursors: this.#cursors.get(challengeId) });
     return this.#subscribe(`watch ${challengeId}`, frame, "challenge", challengeId);
@@ -209,14 +468,19 @@ export class Arena {
     if (this.#online) this.call("unwatch", { challengeId }).catch(() => {});
   }
 
-  /** Follow all public sessions. @returns {Promise<Lobby>} */
+  /** Follow all public sessions. */
   lobby() {
     return this.#subscribe("lobby", () => ({ type: "lobby" }), "lobby");
   }
 
+  /** Stop following them. */
+  leaveLobby() {
+    if (this.#subscriptions.delete("lobby") && this.#online) this.call("lobby", { off: true }).catch(() => {});
+  }
+
   /**
    * Follow a board; the global one if no challenge is named, the first of its strategies if none is.
-   * @param {string} [challengeType] @param {string} [strategy] @returns {Promise<Board>}
+   * @param {string} [challengeType] @param {string} [strategy]
    */
   leaderboard(challengeType, strategy) {
     const frame = () => present({ type: "leaderboard", challengeType, strategy });
@@ -250,6 +514,8 @@ export class Arena {
     this.#heard = Date.now();
     socket.onmessage = ({ data }) => this.#hear(JSON.parse(data));
     socket.onclose = ({ code, reason }) => this.#lost(code, reason);
+    // A close follows and says all, except in Node 20 where no connection came about.
+    socket.onerror = () => void setTimeout(() => this.#socket === socket && this.#lost(ABNORMAL, ""), 0);
     clearInterval(this.#pulse);
     this.#pulse = setInterval(() => this.#feelPulse(), this.quiet / 3);
   }
@@ -257,15 +523,17 @@ export class Arena {
   /** Forget the socket, whatever it still has to say. */
   #drop() {
     clearInterval(this.#pulse);
+    if (this.#online) this.#lostAt = Date.now();
     this.#online = false;
     if (this.#socket === null) return;
-    this.#socket.onmessage = this.#socket.onclose = null;
+    this.#socket.onmessage = this.#socket.onclose = this.#socket.onerror = null;
     this.#socket.close();
     this.#socket = null;
+    this.#unsend();
   }
 
-  #lost(/** @type {number} */ code, /** @type {string} */ reason) {
-    this.#drop();
+  /** What was on its way is asked again by the next connection, or refused. */
+  #unsend() {
     for (const [id, request] of this.#requests) {
       if (request.subscription !== undefined) {
         this.#requests.delete(id); // made anew with the next connection
@@ -275,17 +543,34 @@ export class Arena {
       }
       request.sent = false;
     }
-    if (FINAL.has(code)) return this.#set({ status: "closed", code, reason });
+  }
+
+  #lost(/** @type {number} */ code, /** @type {string} */ reason) {
+    this.#drop();
+    if (FINAL.has(code)) return this.#end({ status: "closed", code, reason });
+    if (Date.now() - this.#lostAt > this.patience) return this.#end({ status: "closed", code, reason: reason || "nobody answers" });
     const wait = backOff(code === POLICY ? Math.max(this.#failures, 5) : this.#failures);
     this.#failures += 1;
     this.#retry = setTimeout(() => this.#open(), wait);
     this.#set({ status: "waiting", retryAt: Date.now() + wait, code, reason });
   }
 
+  /** There will be no other connection: whoever waits is told. @param {Status} status */
+  #end(status) {
+    this.#drop();
+    clearTimeout(this.#retry);
+    this.#set(status);
+    const error = farewell(status);
+    const waiting = [...this.#requests.values()];
+    this.#requests.clear();
+    for (const { reject, subscription } of waiting) if (!subscription) reject(error);
+    for (const game of this.#games.values()) game.lose(error);
+  }
+
   /** Browsers do not say when a connection is dead, so after some silence we ask. */
   #feelPulse() {
     const silence = Date.now() - this.#heard;
-    if (silence > this.quiet * 1.5) this.#lost(1006, "silence");
+    if (silence > this.quiet * 1.5) this.#lost(ABNORMAL, "silence");
     else if (silence > this.quiet && this.#online) this.call("ping").catch(() => {});
   }
 
@@ -294,9 +579,10 @@ export class Arena {
     this.#failures = 0;
     this.#skew = frame.time - Date.now();
     this.limits = frame.limits;
+    this.auth = frame.auth ?? "open";
     this.#set({ status: "online" });
     for (const subscription of this.#subscriptions.values()) this.#request(subscription);
-    for (const request of this.#requests.values()) this.#send(request);
+    this.#sendAll();
   }
 
   #set(/** @type {Status} */ status) {
@@ -306,16 +592,23 @@ export class Arena {
 
   // Asking
 
-  /** @param {Frame} frame @param {Pick<Request, "resolve" | "reject" | "subscription">} whose */
+  /** @param {Frame} frame @param {Pick<Request, "resolve" | "reject" | "subscription" | "seat">} whose */
   #ask(frame, whose) {
+    if (this.status.status === "closed") return whose.reject(farewell(this.status));
     const id = ++this.#ids;
     const request = { frame: { ...frame, id }, sent: false, tries: 0, ...whose };
     this.#requests.set(id, request);
     this.#send(request);
   }
 
+  #sendAll() {
+    for (const request of this.#requests.values()) this.#send(request);
+  }
+
   #send(/** @type {Request} */ request) {
     if (!this.#online || request.sent || this.#socket === null) return;
+    const seat = request.seat === undefined ? undefined : this.#subscriptions.get(`seat ${request.seat}`);
+    if (seat && seat.carrier !== this.#socket) return; // this connection does not have the seat yet
     request.sent = true;
     this.#socket.send(JSON.stringify(request.frame));
   }
@@ -342,11 +635,12 @@ export class Arena {
       name,
       frame,
       first,
-      isAnswered: false,
+      carrier: null,
       told: (result) => {
-        subscription.isAnswered = true;
+        subscription.carrier = this.#socket;
         this.#emit(event, result);
         resolve(result);
+        this.#sendAll();
       },
       failed: (error) => {
         this.#subscriptions.delete(name);
@@ -369,6 +663,11 @@ export class Arena {
 
   #forget(/** @type {string} */ challengeId, /** @type {Refusal} */ error) {
     this.#cursors.delete(challengeId);
+    if (!this.#subscriptions.has(`seat ${challengeId}`)) {
+      this.#games.get(challengeId)?.lose(error);
+      this.#games.delete(challengeId);
+      this.#sendAll(); // moves that waited for the seat get their refusal from the server
+    }
     this.#emit("gone", { challengeId, error });
   }
 
@@ -389,7 +688,7 @@ export class Arena {
         return this.#follow(frame, frame.message.channel, frame.message.index + 1);
       case "state":
       case "game_ended":
-        return this.#isFollowing(frame.challengeId) && this.#emit(frame.type, frame);
+        return this.#pass(frame.challengeId, frame);
       default:
         this.#emit(frame.type, frame);
     }
@@ -400,12 +699,19 @@ export class Arena {
     const session = sessionOf(channel);
     if (!this.#isFollowing(session)) return;
     this.#cursors.set(session, { ...this.#cursors.get(session), [channel]: { index, epoch: frame.epoch } });
+    this.#pass(session, frame);
+  }
+
+  /** @param {string} session @param {Frame} frame */
+  #pass(session, frame) {
+    if (!this.#isFollowing(session)) return;
+    this.#games.get(session)?.hear(frame);
     this.#emit(frame.type, frame);
   }
 
   /** Whether frames of a session are wanted; those of a watch that was given up may still be on their way. */
   #isFollowing(/** @type {string} */ challengeId) {
-    return [`watch ${challengeId}`, `seat ${challengeId}`].some((name) => this.#subscriptions.get(name)?.isAnswered);
+    return [`watch ${challengeId}`, `seat ${challengeId}`].some((name) => this.#subscriptions.get(name)?.carrier === this.#socket);
   }
 
   #take(/** @type {number} */ id) {
@@ -421,7 +727,8 @@ export class Arena {
       if (frame.challengeId !== undefined) this.#removed(frame.challengeId, error);
       return;
     }
-    const mayRepeat = request.subscription !== undefined || (isRepeatable(request.frame) && request.tries < TRIES);
+    const isKept = request.subscription !== undefined || "key" in request.frame;
+    const mayRepeat = isKept || (isRepeatable(request.frame) && request.tries < TRIES);
     if (PASSING.has(error.code) && mayRepeat) this.#again(request, error);
     else request.reject(error);
   }
@@ -433,6 +740,7 @@ export class Arena {
     const wait = error.retryAfter === undefined ? backOff(request.tries) : 1_000 * error.retryAfter;
     const connection = this.#socket;
     setTimeout(() => {
+      if (this.status.status === "closed") return request.reject(farewell(this.status));
       if (request.subscription !== undefined && connection !== this.#socket) return; // asked anew with the connection
       this.#requests.set(request.frame.id, request);
       this.#send(request);
@@ -446,6 +754,11 @@ export class Arena {
   #emit(/** @type {string} */ name, /** @type {any} */ event) {
     for (const handler of [...(this.#handlers.get(name) ?? [])]) handler(event);
   }
+}
+
+/** What those are told who wait for a connection that will not come. @param {Status} status */
+function farewell({ code, reason }) {
+  return new Refusal("DISCONNECTED", `The connection is closed${reason ? `: ${reason}` : code === 1000 ? "" : ` with ${code}`}.`);
 }
 
 /** What a board is called among subscriptions. @param {string} [challengeType] @param {string} [strategy] */

@@ -52,6 +52,7 @@ def has_python(page: Path) -> bool:
 def test_every_document_has_an_example_that_runs_or_needs_none() -> None:
     without = {page.name for page in PAGES if not has_python(page)}
 
+    told_elsewhere = {"javascript.md"}  # test_javascript.py runs it
     needless = {
         "CHANGELOG.md",
         "CONTRIBUTING.md",
@@ -60,7 +61,7 @@ def test_every_document_has_an_example_that_runs_or_needs_none() -> None:
         "packs-reference.md",
         "performance.md",
     }
-    assert without == needless
+    assert without == needless | told_elsewhere
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if has_python(page)], ids=lambda page: page.name)

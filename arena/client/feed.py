@@ -38,8 +38,7 @@ class Feed:
 
     again: ClassVar[str]  # the frame that asks a new connection for the rest
 
-    def __init__(self, arena: Arena, id_: SessionId, *, raw: bool = False) -> None:
-        self.arena = arena
+    def __init__(self, id_: SessionId, *, raw: bool = False) -> None:
         self.id = id_
         self.players: list[str] = []
         self.clocks: dict[str, Any] = {}  # milliseconds that each player has left, if there are limits, and who runs
@@ -242,6 +241,10 @@ class Watched(Feed):
     """A session that is watched: others' direct messages are `redacted`, and nobody can be spoken to."""
 
     again = "watch"
+
+    def __init__(self, arena: Arena, id_: SessionId, *, raw: bool = False) -> None:
+        super().__init__(id_, raw=raw)
+        self.arena = arena
 
     async def leave(self) -> None:
         """Watch no more."""

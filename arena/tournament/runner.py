@@ -8,8 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.client import Arena, Disconnected, Game, Started
-from arena.client.place import Place
+from arena.client import Arena, Disconnected, Game, Place, Started
 from arena.errors import ArenaError, CannotStart
 from arena.identity import Identity
 from arena.players import Player, player_of
@@ -91,10 +90,10 @@ class Runner:
         turns[0].set()
         places = [
             Turn(
-                invite=seat["invite"],
-                url=self.url,
-                user=seat["agent"],
-                identity=self.identities.get(seat["agent"]),
+                seat["invite"],
+                self.url,
+                seat["agent"],
+                self.identities.get(seat["agent"]),
                 before=turns[at],
                 after=turns[at + 1],
             )

@@ -62,4 +62,11 @@ def welcome(arena: Arena) -> dict[str, Any]:
     """The first frame of every connection."""
     limits = arena.settings.announced
     time = arena.clock.now()
-    return {"type": "welcome", "protocol": "arena.v1", "server": arena.settings.server, "time": time, "limits": limits}
+    return {
+        "type": "welcome",
+        "protocol": "arena.v1",
+        "server": arena.settings.server,
+        "time": time,
+        "auth": "required" if arena.ring.required else "open",
+        "limits": limits,
+    }

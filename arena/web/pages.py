@@ -17,11 +17,17 @@ from arena.web.previews import preview, tags
 VIEWS = (  # as in static/app.js
     "/",
     "/session/{id}",
+    "/session/{id}/scorecards",
     "/boards/{type}",
     "/players/{id}",
     "/challenges/{type}",
+    "/play",
+    "/play/{id}",
     "/tournaments",
     "/tournaments/{id}",
+    "/packs",
+    "/packs/{slug}",
+    "/sit",
 )
 WORDS = re.compile(r'<meta name="description".*?</title>', re.DOTALL)  # what each page says in its own way
 

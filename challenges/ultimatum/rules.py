@@ -95,8 +95,8 @@ class Ultimatum(Operator[Bargain, UltimatumOptions]):
         yield from self.pass_on(bargain)
 
     @action
-    def accept(self, bargain: Bargain, seat: Seat, content: str) -> Effects:
-        """Agree to the offer on the table. The content does not matter."""
+    def accept(self, bargain: Bargain, seat: Seat) -> Effects:
+        """Agree to the offer on the table."""
         self.check_turn(bargain, seat)
         check_offer(bargain)
         if bargain.last_offer_by == seat:
@@ -109,8 +109,8 @@ class Ultimatum(Operator[Bargain, UltimatumOptions]):
             yield from self.pass_on(bargain)
 
     @action
-    def reject(self, bargain: Bargain, seat: Seat, content: str) -> Effects:
-        """Take the offer off the table, be it another's or your own. The content does not matter."""
+    def reject(self, bargain: Bargain, seat: Seat) -> Effects:
+        """Take the offer off the table, be it another's or your own."""
         self.check_turn(bargain, seat)
         check_offer(bargain)
         bargain.current_offer = bargain.last_offer_by = None
@@ -119,8 +119,8 @@ class Ultimatum(Operator[Bargain, UltimatumOptions]):
         yield from self.pass_on(bargain)
 
     @action(name="pass")
-    def pass_turn(self, bargain: Bargain, seat: Seat, content: str) -> Effects:
-        """Let your turn go by; an offer stays on the table. The content does not matter."""
+    def pass_turn(self, bargain: Bargain, seat: Seat) -> Effects:
+        """Let your turn go by; an offer stays on the table."""
         self.check_turn(bargain, seat)
         yield say(f"Player {seat + 1} passes.")
         yield from self.pass_on(bargain)
@@ -131,7 +131,7 @@ class Ultimatum(Operator[Bargain, UltimatumOptions]):
 
     def default_move(self, bargain: Bargain, seat: Seat) -> Effects:
         """Who does nothing passes."""
-        yield from self.pass_turn(bargain, seat, "")
+        yield from self.pass_turn(bargain, seat)
 
     def check_turn(self, bargain: Bargain, seat: Seat) -> None:
         """Refuse whoever is not to move."""

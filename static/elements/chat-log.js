@@ -15,6 +15,7 @@ const AROUND = "1200px 0px"; // of what is seen, that is drawn too
  */
 class ChatLog extends HTMLElement {
   isQuiet = false; // whether new calls are not to be read out
+  /** What is read out of what is new. @type {(line: Line) => boolean} */ announces = ({ kind }) => kind === "call";
   /** @type {Line[]} */ #lines = [];
   /** @type {Chunk[]} */ #chunks = [];
   /** @type {string | null} */ #chosen = null; // key of the line that the reader is at
@@ -129,7 +130,7 @@ class ChatLog extends HTMLElement {
 
   /** Read new calls of the operator to those who listen; players talk too much for that. */
   #announce(/** @type {Line[]} */ fresh) {
-    const calls = this.isQuiet ? [] : fresh.filter(({ kind }) => kind === "call");
+    const calls = this.isQuiet ? [] : fresh.filter(this.announces);
     if (calls.length) this.#calls.replaceChildren(...calls.map(({ parts }) => h("p", {}, ...words(parts))));
     this.#down.hidden = this.#isAtEnd || (this.#down.hidden && fresh.length === 0);
   }

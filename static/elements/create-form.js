@@ -1,6 +1,7 @@
 import { fieldsOf, optionsOf } from "../options.js";
-import "./copy-line.js";
-import { give, h } from "./dom.js";
+import { h } from "./dom.js";
+import { invites, isPlayers } from "./invite-list.js";
+import { draw, givenIn } from "./schema-fields.js";
 
 /** @import { Challenge } from "../arena.js" */
 /** @import { Field, Schema } from "../options.js" */
@@ -37,14 +38,8 @@ class CreateForm extends HTMLElement {
 
   #wish() {
     const { fields, secret, button } = this.#parts;
-    const inputs = /** @type {HTMLInputElement[]} */ ([...fields.querySelectorAll("input, select, textarea")]);
-    /** @type {Record<string, string | boolean>} */ const given = {};
-    for (const { name, type, checked, value } of inputs) {
-      if (type === "checkbox") given[name] = checked;
-      else given[name] = name in given ? `${given[name]},${value}` : value;
-    }
     try {
-      const detail = { options: optionsOf(this.#fields, given), private: secret.checked };
+      const detail = { options: optionsOf(this.#fields, givenIn(fields)), private: secret.checked };
       button.disabled = true;
       this.refuse("");
       this.dispatchEvent(new CustomEvent("create", { detail, bubbles: true }));
@@ -60,50 +55,20 @@ class CreateForm extends HTMLElement {
   }
 
   /** There it is: a link for each seat, which whoever opens it takes. @param {Challenge} challenge */
-  made({ id, invites }) {
+  made({ id, invites: codes, roles = {} }) {
     this.#parts.button.disabled = false;
     this.#parts.made.replaceChildren(
       h("h3", {}, "The session is open"),
       h("p", {}, "Give each player one link or one code. Whoever uses it first has the seat, so give it to nobody else."),
-      h(
-        "ol",
-        { class: "invites" },
-        ...invites.map((invite, seat) =>
-          h(
-            "li",
-            {},
-            h("h4", {}, `Seat ${seat + 1}`),
-            give(/** @type {any} */ (h("copy-line", { "aria-label": `Invite code of seat ${seat + 1}` })), { text: invite }),
-            give(/** @type {any} */ (h("copy-line", { "aria-label": `Invite link of seat ${seat + 1}` })), { text: new URL(`/play#${invite}`, location.href).href }),
-            h("a", { href: `/play#${invite}` }, "Play this seat here"),
-          ),
-        ),
-      ),
+      invites(id, codes.map((invite, seat) => ({ invite, label: titleOf(seat, roles[invite]), role: roles[invite] }))),
       h("p", {}, h("a", { href: `/session/${encodeURIComponent(id)}` }, "Watch the session")),
     );
   }
 }
 
-/** A field of the form. @param {Field} field */
-function draw(field) {
-  const { name, label, kind, value, help, choices, least, most } = field;
-  const words = [h("span", { class: "label" }, label), help && h("span", { class: "help" }, help)];
-  const numeric = { type: "number", name, min: least, max: most, step: kind === "number" ? "any" : 1 };
-  switch (kind) {
-    case "boolean":
-      return h("label", { class: "tick-box" }, h("input", { type: "checkbox", name, checked: value === true }), ...words);
-    case "choice":
-      return h("label", {}, ...words, h("select", { name }, ...choices.map((choice) => h("option", { value: JSON.stringify(choice), selected: choice === value }, String(choice)))));
-    case "pair":
-      return h("fieldset", {}, h("legend", {}, label), help && h("span", { class: "help" }, help), ...[0, 1].map((place) => h("input", { ...numeric, value: value?.[place], "aria-label": `${label}, ${place ? "to" : "from"}` })));
-    case "integer":
-    case "number":
-      return h("label", {}, ...words, h("input", { ...numeric, value }));
-    case "text":
-      return h("label", {}, ...words, h("input", { type: "text", name, value }));
-    case "json":
-      return h("label", {}, ...words, h("textarea", { name, rows: 2, spellcheck: "false" }, value === undefined ? "" : JSON.stringify(value)));
-  }
+/** @param {number} seat @param {string | undefined} role */
+function titleOf(seat, role) {
+  return isPlayers(role) ? `Seat ${seat + 1}` : `Seat of the ${role}`;
 }
 
 customElements.define("create-form", CreateForm);

@@ -51,6 +51,6 @@ function text({ parts }, tag) {
 
 /** Let a bar open in its turn. @param {HTMLElement} element @param {number} turn */
 export function open(element, turn) {
-  element.classList.add("opening");
+  element.classList.add("unveiled");
   element.style.animationDelay = `${Math.min(turn, 40) * STEP}ms`;
 }

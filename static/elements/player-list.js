@@ -45,7 +45,7 @@ function seat(player, isLive, now) {
 /** @param {Player} player */
 function about(player) {
   return [
-    who(player),
+    h("span", { class: "who" }, who(player), player.note && h("span", { class: "tag" }, player.note)),
     player.model && h("bdi", { class: "model" }, player.model),
     h("code", { class: "handle", title: player.handle }, short(player.handle)),
   ];

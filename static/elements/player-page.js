@@ -69,7 +69,7 @@ class PlayerPage extends HTMLElement {
         "tr",
         {},
         h("th", { scope: "row" }, h("a", { href: address }, names[challengeType]?.name ?? "All challenges"), h("span", { class: "model" }, ` ${strategy}`)),
-        h("td", { class: "rank" }, `${rank} of ${players}`, band && h("span", { class: "band" }, ` ${band}`)),
+        h("td", { class: "rank" }, `${rank} of ${players}`, band && h("span", { class: "band", title: "Places that are possible, with 95 %" }, ` (${band})`)),
         h("td", {}, label),
         valueCell(row, { key: metric, label }, reach([row], metric)),
         h("td", { class: "number" }, String(row.gamesPlayed)),

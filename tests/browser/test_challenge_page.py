@@ -21,9 +21,9 @@ async def test_a_session_is_created_with_options_and_its_invites_are_links(arena
     await expect(page.locator(".invites li")).to_have_count(2)
     invites = await page.locator(".invites li copy-line:nth-of-type(1) code").all_inner_texts()
     links = await page.locator(".invites li copy-line:nth-of-type(2) code").all_inner_texts()
-    assert links == [f"{arena.url}/play#{invite}" for invite in invites]
     async with httpx.AsyncClient(base_url=arena.url) as web:
         found = (await web.get(f"/api/invites/{invites[0]}")).json()
+    assert links == [f"{arena.url}/play/{found['id']}#{invite}" for invite in invites]
     session = await arena.arena.engine.get(found["id"])
     assert session.header.options["setSize"] == 4
     assert session.header.options["clock"] == {"move": 30.5}

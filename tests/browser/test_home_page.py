@@ -3,7 +3,7 @@
 from playwright.async_api import expect
 
 from tests.browser.windows import OpenWindow, in_browser
-from tests.guests import sit_down, visit
+from tests.guests import comes_true, sit_down, visit
 from tests.servers import Served
 
 pytestmark = in_browser
@@ -72,7 +72,8 @@ async def test_a_challenge_has_a_board_of_its_own(arena: Served, window: OpenWin
     await shown.page.get_by_label("Board of").select_option("Private Set Intersection")
 
     await expect(shown.page.locator("board-table tbody tr")).to_have_count(2)
-    assert any('"challengeType":"psi","strategy":"average"' in frame for frame in shown.frames)
+    told = '"challengeType":"psi","strategy":"average"'
+    await comes_true(lambda: any(told in frame for frame in shown.frames), "the board was subscribed to")
 
 
 async def test_the_wall_works_by_keyboard(arena: Served, window: OpenWindow) -> None:
