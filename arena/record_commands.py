@@ -61,7 +61,7 @@ def verify(
     from arena import verify
 
     data = sys.stdin.buffer.read() if file == "-" else verify.read(Path(file))
-    opened, played = (path and verify.read(path) for path in (openings, pack))
+    opened, played = (verify.read(path) if path else None for path in (openings, pack))
     wish = verify.Wish(key, opened, played, settings_of(load).load, again=rerun)
     raise typer.Exit(verify.show(data, wish, as_json=as_json))
 
