@@ -1,5 +1,6 @@
 """`arena tournament` as people run it: to its report in one command, killed in the middle, and gone on with."""
 
+import asyncio
 import json
 import os
 import re
@@ -16,6 +17,7 @@ import yaml
 from arena.tournament.hosting import ADDRESS
 from tests.commands import COMMAND, arena, environment
 from tests.guests import comes_true
+from tests.model_server import Call, Reply, model_server
 from tests.tourneys import told
 
 PROGRAM = """
@@ -45,10 +47,10 @@ def begin(file: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen([*COMMAND, "tournament", "run", str(file)], env=environment(), **quiet)  # type: ignore[call-overload, no-any-return]
 
 
-def finish(file: Path) -> dict[str, Any]:
+def finish(file: Path, **env: str) -> dict[str, Any]:
     """Run it to its end; what it says of itself."""
     command = [*COMMAND, "tournament", "run", str(file), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment(), check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment(**env), check=False)
     assert done.returncode == 0, done.stderr
     report: dict[str, Any] = json.loads(done.stdout)
     return report
@@ -149,6 +151,30 @@ def test_programs_play_beside_bots_and_one_that_fails_forfeits(tmp_path: Path) -
     assert report["again"]["file"]["agents"] == agents
     assert str(program) in (folder / "report.md").read_text()
     assert "<table>" in (folder / "report.html").read_text()
+
+
+def guess(call: Call) -> Reply:
+    found = re.findall(r"private set is: \{([^}]*)\}", json.dumps(call.body))[0]
+    return Reply(tools=[("guess", {"content": found})])
+
+
+async def test_a_model_plays_and_its_cost_stands_in_the_report(tmp_path: Path) -> None:
+    config = tmp_path / "arena.json"
+    agents = [{"name": "house", "bot": "honest"}, {"name": "tiny", "model": "tiny"}]
+    async with model_server() as models:
+        models.otherwise = guess
+        route = {"match": "*", "api": "openai", "baseUrl": models.openai}
+        prices = [{"match": "*", "input": 2, "output": 8}]
+        config.write_text(json.dumps({"models": {"routes": [route], "prices": prices}}))
+        report = await asyncio.to_thread(
+            finish, write(tmp_path, agents=agents, games_per_pair=2), ARENA_CONFIG=str(config)
+        )
+
+    rows = {row["agent"]: row for row in report["tournament"]["standings"]}
+    assert report["tournament"]["games"]["played"] == 2
+    assert rows["tiny"]["forfeits"] == 0
+    assert rows["tiny"]["cost"] == pytest.approx(len(models.calls) * (100 * 2 + 10 * 8) / 1e6)
+    assert report["again"]["file"]["agents"] == agents
 
 
 def test_a_file_that_is_wrong_begins_nothing(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Runner: plays for the agents of a tournament that are programs or models, on the machine of whoever holds it."""
 
 import asyncio
-import inspect
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -55,10 +54,8 @@ def _player(setup: Setup, agent: Agent, load: tuple[str, ...]) -> Player:
         told["bot"] = f"{setup.challenge}/{agent.bot_of(setup.challenge)}"
     elif agent.cmd is not None:
         told["cmd"] = agent.cmd
-    elif "model" in inspect.signature(player_of).parameters:
-        told["model"] = agent.model
     else:
-        raise CannotStart(f"{agent.name}: this arena has no players that are models.")
+        told["model"] = agent.model
     return player_of(**told)
 
 

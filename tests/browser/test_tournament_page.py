@@ -20,7 +20,7 @@ async def test_a_bracket_is_filled_while_somebody_looks(arena: Served, window: O
         made = await caller.post("/tournaments", setup=told(4, format="knockout", games_per_pair=2))
         await page.get_by_role("link", name="psi, knockout of 4 agents").click(timeout=LONG)
 
-        await expect(page.get_by_role("status")).to_contain_text("Finished", timeout=LONG)
+        await expect(page.locator("tournament-page .facts")).to_contain_text("Finished", timeout=LONG)
         await expect(page.locator(".match .winner")).to_have_count(3)
         await expect(page.locator("tbody tr")).to_have_count(4)
         now = await caller.get(f"/tournaments/{made['id']}")
