@@ -9,7 +9,7 @@ WORKS := import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --extra dev \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
 
-AT_ONCE := -n 3 --dist loadfile --no-loadscope-reorder
+AT_ONCE := -n 4 --dist loadfile --no-loadscope-reorder
 WEB := backpressure bad_frames clocks_at_doors closing connecting fuzz idempotency limits moves removal seats \
 	slow_readers socket sse sse_readers
 SOCKETS := $(WEB:%=tests/arena/web/test_%.py) tests/arena/test_hub.py tests/arena/test_waiting.py \
@@ -19,10 +19,10 @@ SOCKETS := $(WEB:%=tests/arena/web/test_%.py) tests/arena/test_hub.py tests/aren
 unexport PYTHONDONTWRITEBYTECODE # the processes that tests start begin much sooner with their bytecode at hand
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test check bench coverage boards chaos tournament vectors mutants lock clean
+.PHONY: help demo serve test check bench coverage boards chaos tournament vectors mutants screenshots lock clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 	@echo "  Options: PYTHON=/path/to/python chooses the interpreter, ARGS='…' goes to the command."
 
 demo: .venv/.installed ## start everything and let bots play; Ctrl-C ends it
@@ -64,6 +64,9 @@ vectors: .venv/.installed-dev ## try a folder of pack vectors, e.g. make vectors
 
 mutants: .venv/.installed-dev ## seed faults into a copy of the engine; a test must find each
 	$(BIN)/python -m tests.mutations $(ARGS)
+
+screenshots: .venv/.installed-dev ## take every page, with real games on it, into build/screenshots
+	$(BIN)/python -m tests.screenshots $(ARGS)
 
 lock: .venv/.python ## pin the newest versions that pyproject.toml allows
 	$(PIP) install uv

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from pydantic import ValidationError
 
-from arena import catalog
+from arena import catalog, verifying
 from arena.archived import (
     LINE,
     Begin,
@@ -23,9 +23,11 @@ from arena.archived import (
     entries_of,
     session_of,
 )
-from arena.errors import ArenaError, CannotStart, Unreadable
+from arena.errors import ArenaError, CannotStart, Invalid, Refused, Unreadable
 from arena.logs import set_up_logging
 from arena.models import SessionId, UserId, complaint
+from arena.proof import played
+from arena.proving import proof_of
 from arena.recompute import check_store
 from arena.recording import game_of
 from arena.runtime import Arena, open_arena
@@ -70,7 +72,7 @@ async def _lines(arena: Arena, type: str | None, games: bool) -> AsyncIterator[L
         at = 0
         while results := await arena.boards.results(type_, at, PAGE):
             at += len(results)
-            fresh = {user for result in results for user in result.users} - told
+            fresh = {user for result in results for user in result.player_identities.values()} - told
             told |= fresh
             for profile in (await arena.users.profiles(sorted(fresh))).values():
                 yield ProfileLine(profile=profile)
@@ -95,8 +97,19 @@ async def _sessions(arena: Arena, type: str) -> AsyncIterator[SessionId]:
 async def _game(arena: Arena, id_: SessionId) -> GameLine | None:
     try:
         session = await arena.sessions.load(id_)
-        return None if session is None else await game_of(arena, session)
+        if session is None:
+            return None
+        line = await game_of(arena, session)
+        return line if line.inputs is None else line.model_copy(update={"record": await _record(arena, session)})
     except Unreadable:
+        return None
+
+
+async def _record(arena: Arena, session: Session) -> str | None:
+    """The signed record of a game that is written whole, if it has one."""
+    try:
+        return (await proof_of(arena, session, keep=False)).decode()
+    except Refused:
         return None
 
 
@@ -147,11 +160,14 @@ async def _take(arena: Arena, line: Line) -> str:
             check_result(result)
             known = await arena.boards.has(result)
             await arena.boards.append(result)
+            for entrant in (result.entrants or {}).values():
+                await arena.engine.agents.note(entrant, "NX")
             return "known" if known else line.kind
         case GameLine():
             session = session_of(line)
             if session is None:
                 return "unfinished"
+            check_record(line)
             return line.kind if await _restore(arena, line, session) else "known"
 
 
@@ -178,9 +194,22 @@ async def _restore(arena: Arena, line: GameLine, session: Session) -> bool:
         *inputs,
         *(entry.pack() for entry in (*operator, *player)),
     )
+    if restored and line.record is not None:
+        await arena.sessions.keep_proof(session.id, line.record.encode())
     event = post(Event("ended"), session, session.header.created_at)
     await arena.index.take(event)
     return bool(restored)
+
+
+def check_record(line: GameLine) -> None:
+    """Refuse a game with a record that is none, or one of another game."""
+    if line.record is None:
+        return
+    record, findings = verifying.check(line.record.encode())
+    if record is None:
+        raise Invalid(f"game {line.challenge.id}: its record is not right: {findings[-1].words}")
+    if record.game.result != line.result or record.changes != played(line.inputs or ()):
+        raise Invalid(f"game {line.challenge.id}: its record is of another game")
 
 
 def _open(file: Path, mode: str) -> BinaryIO:

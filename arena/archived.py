@@ -12,13 +12,26 @@ from pydantic import Field, TypeAdapter
 from arena import chat
 from arena.chat import Entry, new_tag
 from arena.errors import Invalid
-from arena.models import LONGEST, Challenge, ChatMessage, GameResult, Invite, Millis, Model, Status, UserProfile
+from arena.models import (
+    LONGEST,
+    Challenge,
+    ChatMessage,
+    Entrant,
+    GameResult,
+    Invite,
+    Millis,
+    Model,
+    Status,
+    UserId,
+    UserProfile,
+)
 from arena.pace import MOST
 from arena.session import Header, Input, Session, Standing, commit_to, result_of
 from arena.store import keys
 from arena.store.boards import GLOBAL
 
 TYPE = re.compile(r"[^{}\s]{1,64}")
+IMPORTED = "imported"  # in place of the version of the server that opened a session
 LATEST = 2**53  # milliseconds
 LARGEST = 10**12  # a score: sums of as many games as there may be are still numbers
 
@@ -54,6 +67,7 @@ class GameLine(Model):
     messages: list[ChatMessage]
     inputs: list[Input] | None = None
     result: GameResult | None = None
+    record: str | None = None  # as it was signed where the game was played
 
 
 Line = Annotated[Begin | ProfileLine | ResultLine | GameLine, Field(discriminator="kind")]
@@ -93,7 +107,7 @@ def session_of(line: GameLine) -> Session | None:
         commitment=result.seed_commitment,
         pair=result.pair,
         version=result.challenge_version,
-        arena="imported",
+        arena=IMPORTED,
     )
     standing = Standing(
         **challenge.state.model_dump(),
@@ -103,6 +117,7 @@ def session_of(line: GameLine) -> Session | None:
         category=result.game_category,
         outcomes=result.outcomes,
         times=result.response_times or [],
+        entrants=result.entrants or {},
         revealed=True,
         messages=sum(message.channel == chat.operator_channel(challenge.id) for message in line.messages),
     )
@@ -124,12 +139,21 @@ def check_result(result: GameResult) -> None:
         and all(0 < len(name) <= LONGEST for name in (result.game_id, *result.players, *known.values()))
         and seats == len(set(result.players)) == len(result.scores) == len(result.outcomes) > 0
         and set(known) <= set(result.players)
+        and _are_of(result.entrants or {}, known)
         and all(0 <= moment < LATEST for moment in (result.created_at, result.started_at, result.completed_at))
         and _are_times(result.response_times, seats)
         and all(abs(value) <= LARGEST for score in result.scores for value in (score.security, score.utility))
     )
     if not fits:
         raise Invalid(f"game {result.game_id[:LONGEST]}: this is no result of a game")
+
+
+def _are_of(entrants: dict[Invite, Entrant], users: dict[Invite, UserId]) -> bool:
+    """Whether these are makes of the agents that played."""
+    return all(
+        seat in users and made.variant is not None and made.id == made.entrant_of(users[seat])
+        for seat, made in entrants.items()
+    )
 
 
 def _are_times(times: list[list[int]] | None, seats: int) -> bool:

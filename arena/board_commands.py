@@ -63,13 +63,15 @@ def board(
     limit: Annotated[int, typer.Option(help="Lines.", min=1, max=100)] = 20,
     offset: Annotated[int, typer.Option(help="Lines to leave out first.", min=0)] = 0,
     at: Annotated[str | None, typer.Option(help="As of this moment: 2026-01-31T12:00Z, or milliseconds.")] = None,
+    by_owner: Annotated[bool, typer.Option("--by-owner", help="One line per owner, with all its variants.")] = False,
     url: Url = None,
     as_json: AsJson = False,
 ) -> None:
     """Show a board, best first, with how far it can be believed."""
     from arena import board_tables
 
-    query = {"metric": metric, "limit": limit, "offset": offset, "at": at}
+    by = "owner" if by_owner else None
+    query = {"metric": metric, "limit": limit, "offset": offset, "at": at, "by": by}
     _show(_ask(context, url, "leaderboards", type_, strategy, **query), as_json, board_tables.board)
 
 

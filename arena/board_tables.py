@@ -26,7 +26,10 @@ def overview(told: Told) -> Iterator[RenderableType]:
 def board(told: Told) -> Iterator[RenderableType]:
     """A stretch of a board, and what it is made of."""
     yield _rows(told["rows"], told["metrics"], told["metric"])
+    if "owners" in told:
+        yield from _variants(told["rows"], told["metric"])
     facts = [plural(told["players"], "player", "players"), plural(told["games"], "game", "games")]
+    facts += [plural(told["owners"], "owner", "owners")] if "owners" in told else []
     facts += [f"results {told['resultsHash'][:12]}"] if "resultsHash" in told else []
     facts += [f"counted {_time(told['fittedAt'])}"] if "fittedAt" in told else []
     facts += [f"frozen {_time(told['frozenAt'])}"] if "frozenAt" in told else []
@@ -76,7 +79,9 @@ def _rows(rows: Sequence[Told], metrics: Sequence[Told], metric: str, mark: str 
     others = [one for one in metrics if one["key"] != metric]
     label = next((one["label"] for one in metrics if one["key"] == metric), metric)
     heads = [f"{one['label']}>" for one in others]
-    table = _table("rank>", "player", f"{label}>", "95 %", *heads, "games>", "W-T-L", "answers in", "")
+    told = any("reportedTokens" in row for row in rows)
+    heads += ["games>", "W-T-L", "answers in", *(["tokens a game, as told>"] if told else [])]
+    table = _table("rank>", "player", f"{label}>", "95 %", *heads, "")
     for row in rows:
         name = harmless(row.get("username") or row["playerId"], 32)
         record = "-".join(str(row[key]) for key in ("wins", "ties", "losses")) if "wins" in row else ""
@@ -84,8 +89,22 @@ def _rows(rows: Sequence[Told], metrics: Sequence[Told], metric: str, mark: str 
         notes = "provisional" if row["provisional"] else ""
         cells = (_rank(row), name, _number(row["metrics"].get(metric)), _interval(row, metric), *more)
         style = "bold" if row["playerId"] == mark else None
-        table.add_row(*map(_cell, (*cells, row["gamesPlayed"], record, _response(row), notes)), style=style)
+        facts = [row["gamesPlayed"], record, _response(row), *([_usage(row)] if told else [])]
+        table.add_row(*map(_cell, (*cells, *facts, notes)), style=style)
     return table
+
+
+def _variants(rows: Sequence[Told], metric: str) -> Iterator[RenderableType]:
+    """The entrants behind lines of owners, with what they declare."""
+    table = _table("owner", "variant", "value>", "games>", "declared (self-reported)")
+    for row in rows:
+        for made in row["variants"]:
+            declared = made.get("declared", {})
+            facts = ", ".join(f"{name} {declared[name]}" for name in ("model", "prompt", "harness") if name in declared)
+            owner = declared.get("owner") or row.get("username") or row["playerId"]
+            cells = (harmless(owner, 32), made["playerId"], _number(made["metrics"].get(metric)))
+            table.add_row(*map(_cell, (*cells, made["gamesPlayed"], facts)))
+    yield table
 
 
 def _rank(row: Told) -> str:
@@ -98,6 +117,12 @@ def _response(row: Told) -> str:
     if "medianResponse" not in row:
         return ""
     return f"{_number(row['medianResponse'] / 1000)} s, 95 % {_number(row['p95Response'] / 1000)} s"
+
+
+def _usage(row: Told) -> str:
+    """What a player says that its model takes."""
+    cost = f", {_number(row['reportedCostUsd'])} USD" if "reportedCostUsd" in row else ""
+    return f"{_number(row['reportedTokens'])}{cost}" if "reportedTokens" in row else ""
 
 
 def _interval(row: Told, metric: str) -> str:

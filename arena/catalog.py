@@ -9,7 +9,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
@@ -167,9 +167,9 @@ class Catalog:
 
 def load(modules: Iterable[str] = (), path: Path | None = None) -> Catalog:
     """Everything that is installed, and what the named modules define, as a file configures it."""
-    catalog = Catalog()
+    catalog, installed = Catalog(), entry_points()
     for group in (CHALLENGES, STRATEGIES):
-        for point in entry_points(group=group):
+        for point in installed.select(group=group):
             catalog._try(point.name, lambda point=point: catalog.add(point.name, point.load()))  # type: ignore[misc]
     for name in modules:
         catalog._try(name, lambda name=name: _load_module(catalog, name))  # type: ignore[misc]
@@ -199,13 +199,21 @@ def with_options(challenge: ChallengeType, options: Mapping[str, JsonValue]) -> 
 def describe(name: str, operator: type[Operator[Any, Any]]) -> ChallengeType:
     """A challenge with the words from the file beside its rules, or failing that from its docstrings."""
     source = Path(inspect.getfile(operator))
-    words = source.with_name("challenge.yaml")
-    told = yaml.safe_load(words.read_text(encoding="utf-8")) if words.exists() else _from_docstrings(operator)
-    digest = hashlib.sha256(source.read_bytes() + (words.read_bytes() if words.exists() else b""))
+    file = source.with_name("challenge.yaml")
+    words = file.read_bytes() if file.exists() else b""
+    digest = hashlib.sha256(b"".join([source.read_bytes(), words, *(each.read_bytes() for each in operator.made_of)]))
+    version = Version(version=operator.version, content_hash=digest.hexdigest())
+    metadata = _metadata(operator, words)  # type: ignore[arg-type] # classes have a hash
+    return ChallengeType(name, operator, metadata, version)
+
+
+@cache
+def _metadata(operator: type[Operator[Any, Any]], words: bytes) -> ChallengeMetadata:
+    """What is told about a challenge; the same for every server of a process, and slow to put together."""
     sample = operator()
-    metadata = ChallengeMetadata.model_validate(
+    return ChallengeMetadata.model_validate(
         {
-            **told,
+            **(yaml.safe_load(words.decode()) if words else _from_docstrings(operator)),
             "players": sample.players,
             "methods": [action.method.wire() for action in operator.actions.values()],
             "options": options_schema(operator),
@@ -215,7 +223,6 @@ def describe(name: str, operator: type[Operator[Any, Any]]) -> ChallengeType:
             "replayable": operator.replayable,
         }
     )
-    return ChallengeType(name, operator, metadata, Version(version=operator.version, content_hash=digest.hexdigest()))
 
 
 def options_schema(operator: type[Operator[Any, Any]]) -> dict[str, Any]:
@@ -227,13 +234,24 @@ def options_schema(operator: type[Operator[Any, Any]]) -> dict[str, Any]:
 
 
 def _from_docstrings(operator: type[Operator[Any, Any]]) -> dict[str, str]:
+    if operator.told_as is not None:
+        return dict(operator.told_as)
     module = inspect.getmodule(operator)
     prompt = (module and inspect.getdoc(module)) or inspect.getdoc(operator) or operator.__name__
     return {"name": operator.__name__, "description": prompt.partition("\n")[0], "prompt": prompt}
 
 
 def _load_module(catalog: Catalog, name: str) -> None:
-    plugins = list(_plugins(importlib.import_module(name)))
+    """Take in what a module defines, or has made: of `module:name` what its `challenges` makes of that name."""
+    place, _, wanted = name.partition(":")
+    module = importlib.import_module(place)
+    if hasattr(module, "challenges"):
+        for type_, operator in module.challenges([wanted] if wanted else []).items():
+            catalog.add(type_, operator)
+        return
+    if wanted:
+        raise TypeError(f"module {place} makes no challenges by name")
+    plugins = list(_plugins(module))
     if not plugins:
         raise TypeError(f"module {name} defines no challenge and no scoring strategy")
     for plugin in plugins:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from arena import library_cli  # noqa: F401 - adds its commands to those of packs
+from arena.agent_commands import declare, queue
 from arena.author_commands import challenge, seed, simulate
 from arena.board_commands import scoring
 from arena.client_commands import challenges, chat, users
@@ -36,6 +37,7 @@ from arena.options import (
 )
 from arena.pack_cli import pack
 from arena.play_cli import CODES, play
+from arena.record_commands import record, signing, verify
 from arena.tournament_cli import tournament
 from arena.version import __version__
 
@@ -62,6 +64,7 @@ app.add_typer(baseline, name="baseline")
 app.add_typer(compare, name="compare")
 app.add_typer(challenge, name="challenge")
 app.add_typer(seed, name="seed")
+app.add_typer(signing, name="signing")
 
 
 @app.command()
@@ -213,6 +216,10 @@ def import_(
 
 app.command(epilog=CODES)(play)
 app.command()(simulate)
+app.command()(queue)
+users.command()(declare)
+app.command()(record)
+app.command()(verify)
 app.command()(gate)
 
 

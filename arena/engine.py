@@ -2,7 +2,7 @@
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pydantic import JsonValue
@@ -32,6 +32,7 @@ from arena.pairs import Pairs
 from arena.session import Act, Expire, Finish, Header, Input, Join, Knock, Session, Vote, commit_to
 from arena.settings import Settings
 from arena.store import keys
+from arena.store.agents import Agents
 from arena.store.index import Index
 from arena.store.sessions import NO_DIGEST, Committed, Conflict, Key, Sessions, request_key
 from arena.turn import Turn
@@ -67,6 +68,7 @@ class Engine:
         self.settings = settings
         self.parts = Parts()  # what this server lends to jobs
         self.pairs = Pairs(self)
+        self.agents = Agents(sessions.nodes)
         self._hot: OrderedDict[SessionId, Session] = OrderedDict()
         self._operators: dict[tuple[str, str], Operator[Any, Any]] = {}
         self._lanes = Lanes()  # one at a time per session within this worker; between workers the tag decides
@@ -84,8 +86,10 @@ class Engine:
         origin: str | None = None,
         deal: Deal | None = None,
         id_: SessionId | None = None,
+        held: Sequence[UserId | None] = (),
+        fill_by: Millis | None = None,
     ) -> Session:
-        """Open a new session, with one invite per seat."""
+        """Open a new session, with one invite per seat; some may be held for users, in the order of the invites."""
         deal = deal or draw()
         id_ = id_ or keys.new_session_id()
         kind, options, version = await self.catalog.offer(type, options)
@@ -94,12 +98,13 @@ class Engine:
             raise Refused("CANNOT_PLAY", f"This cannot be played here: {reason}.")
         await self.check_waiting(origin)
         canonical = operator.canonical
+        invites = [keys.new_invite(id_) for _ in operator.roles()]
         header = Header(
             id=id_,
             type=type,
             name=kind.metadata.name,
             created_at=self.clock.now(),
-            invites=[keys.new_invite(id_) for _ in operator.roles()],
+            invites=invites,
             roles=told_roles(operator),
             options=canonical,
             private=private,
@@ -114,6 +119,8 @@ class Engine:
             version=version,
             arena=__version__,
             origin=origin,
+            held={invite: user for invite, user in zip(invites, held, strict=False) if user is not None},
+            fill_by=fill_by,
         )
         try:
             session = turn.open_session(header, operator)
@@ -136,10 +143,12 @@ class Engine:
     ) -> Joined:
         """Take the seat of an invite; whoever knows its session may say so."""
         id_ = id_ or await self.session_of(invite)
+        user = user or (await self.recall(id_)).header.held.get(invite)
+        entrant = await self.agents.entrant(user) if user else None
         made = request_key(invite, key, "join", user)
 
         def sit(session: Session, now: Millis) -> Join:
-            return Join(invite=invite, user=user, at=now)
+            return Join(invite=invite, user=user, entrant=entrant, at=now)
 
         committed = await self._play(id_, made, sit, lambda made: {"seat": made.seat})
         session = committed.session or await self.get(id_)
@@ -249,7 +258,8 @@ class Engine:
         """When a session needs to be looked at next although nobody acts."""
         match session.standing.status:
             case Status.OPEN:
-                return Millis(session.header.created_at + round(self.settings.open_seconds * 1000))
+                usual = Millis(session.header.created_at + round(self.settings.open_seconds * 1000))
+                return session.header.fill_by or usual
             case Status.ACTIVE:
                 return None if session.due is None else session.due[1]
             case Status.ENDED:

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
 from math import inf
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from pydantic_core import from_json
 
 from arena.errors import Invalid, NotFound, trace
 from arena.models import Millis, RankedEntry, ScoringEntry, UserId
+from arena.owners import by_owner
 from arena.pace import quantile
 from arena.record import Facts, Meetings, Tally, pair_of
 from arena.scorer import Scorer, ranked
@@ -32,6 +33,7 @@ from arena.standing import (
     SeatTally,
 )
 from arena.statistics import Interval, RankInterval, can_be_told_apart
+from arena.store.agents import Agents
 from arena.store.boards import GLOBAL, Stand
 from arena.store.rankings import Line, Past, Rankings
 
@@ -40,6 +42,7 @@ logger = logging.getLogger(__name__)
 FEW = 10  # games below which a player is provisional
 RANKED = 5_000  # players up to which ranks have intervals: those need the intervals of everybody
 PAST = 20_000  # players up to which a board of the past is made
+OWNED = 2_000  # players up to which a board can be shown by owner: all of them are looked at
 POINTS = 500  # of a history
 NEIGHBOURS = 3  # to either side
 CROSSED = 50  # players of a head-to-head matrix
@@ -73,6 +76,7 @@ class Leaderboards:
         self.boards = scorer.boards
         self.records = scorer.records
         self.rankings = Rankings(scorer.boards)
+        self.agents = Agents(scorer.boards.nodes)
         self._bounds: dict[tuple[str, str, str, int, int], Bounds] = {}
 
     def known(self) -> list[tuple[str, Counting]]:
@@ -102,11 +106,17 @@ class Leaderboards:
         offset: int = 0,
         limit: int = 100,
         at: Millis | None = None,
+        by: Literal["owner"] | None = None,
     ) -> Board:
-        """A stretch of a board, now or as of a moment."""
+        """A stretch of a board, now or as of a moment; with one line for all entrants of an owner, or one for each."""
         counting = self.find(type, strategy)
         key = _metric(counting, metric)
         head = await self._head(type, counting)
+        part, owners = (offset, limit), None
+        if by is not None:
+            offset, limit = 0, OWNED
+            if head.players > OWNED:
+                raise Invalid(f"Owners can be shown for at most {OWNED} players.")
         if at is None:
             rows = await self._rows(type, counting, key, offset, limit)
         else:
@@ -114,6 +124,9 @@ class Leaderboards:
             then.sort(key=lambda entry: (entry.metrics.get(key, -inf), entry.player_id.encode()), reverse=True)
             rows = await self._old_rows(then, key, offset, limit)
             head.players = len(then)
+        if by is not None:
+            grouped = by_owner(rows, key)
+            rows, owners = grouped[part[0] : sum(part)], len(grouped)
         stand = await self.boards.stand(type, strategy)
         wanted = "" if type == GLOBAL else f" --type {type}"
         return Board(
@@ -122,9 +135,11 @@ class Leaderboards:
             parameters=dict(getattr(counting, "parameters", {})),
             notes=dict(stand.seen.notes),
             rows=rows,
-            limit=limit,
-            offset=offset,
+            limit=part[1],
+            offset=part[0],
             at=at,
+            by=by,
+            owners=owners,
             recompute=f"arena scoring recompute{wanted} --strategy {self._source(type, counting)}",
         )
 
@@ -216,9 +231,10 @@ class Leaderboards:
             self.rankings.stretch(type, counting.name, metric, offset, limit), self.boards.stand(type, counting.name)
         )
         players = [line.player for line in found.lines]
-        facts, profiles, bounds = await asyncio.gather(
+        facts, profiles, declared, bounds = await asyncio.gather(
             self._facts(type, counting.name, players, stand),
             self.scorer.sessions.profiles(players),
+            self.agents.declared(players),
             self._bounds_of(type, counting, metric, stand, found.players),
         )
         rows: list[BoardRow] = []
@@ -229,6 +245,7 @@ class Leaderboards:
             rank = found.rank if at == 0 else rows[-1].rank if shares else offset + at + 1
             entry = ranked(line.entry, profiles.get(line.player))
             row = _row(entry, rank, _measure(counting, line), facts.get(line.player))
+            row.declared = declared.get(line.player)
             if bounds is not None:
                 row.rank_interval = bounds.rank(wide[at].intervals.get(metric), wide[at].group)
                 others = [wide[n] for n in (at - 1, at + 1) if 0 <= n < len(wide)]
@@ -270,17 +287,15 @@ class Leaderboards:
 
     async def _old_rows(self, then: Sequence[ScoringEntry], metric: str, offset: int, limit: int) -> list[BoardRow]:
         shown = then[offset : offset + limit]
-        profiles = await self.scorer.sessions.profiles(entry.player_id for entry in shown)
+        players = [entry.player_id for entry in shown]
+        profiles, declared = await asyncio.gather(self.scorer.sessions.profiles(players), self.agents.declared(players))
         values = [entry.metrics.get(metric, -inf) for entry in then]
-        return [
-            _row(
-                ranked(entry, profiles.get(entry.player_id)),
-                1 + values.index(entry.metrics.get(metric, -inf)),
-                Certainty(),
-                None,
-            )
-            for entry in shown
-        ]
+        rows = []
+        for entry in shown:
+            rank = 1 + values.index(entry.metrics.get(metric, -inf))
+            rows.append(_row(ranked(entry, profiles.get(entry.player_id)), rank, Certainty(), None))
+            rows[-1].declared = declared.get(entry.player_id)
+        return rows
 
     async def _then(self, type: str, counting: Counting, at: Millis) -> list[ScoringEntry]:
         """All lines as they were at a moment."""
@@ -356,6 +371,8 @@ def _row(entry: RankedEntry, rank: int, certainty: Certainty, facts: Facts | Non
         row.last_played = Millis(facts.last_played)
         row.median_response = quantile(facts.paces, 0.5)
         row.p95_response = quantile(facts.paces, 0.95)
+        row.reported_tokens = round(facts.tokens / facts.reported) if facts.reported else None
+        row.reported_cost_usd = facts.cost_usd / facts.priced if facts.priced else None
     return row
 
 

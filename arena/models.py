@@ -3,6 +3,7 @@
 Unknown fields are refused, a number never passes for text or text for a number, and every number can be written.
 """
 
+import hashlib
 import json
 import re
 from enum import StrEnum
@@ -19,6 +20,7 @@ Seat: TypeAlias = int  # position in the order of joining, from 0
 Millis = NewType("Millis", int)  # since the epoch
 
 Number = Annotated[int, Field(ge=-(2**63), lt=2**63)] | float  # an int that no codec can write becomes a float
+Count = Annotated[int, Field(ge=0, lt=2**63)]
 Key = Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]{1,64}$")]
 
 Decider = Literal["utility", "security"]  # a score that decides who is ahead
@@ -27,6 +29,8 @@ BREACH = "security_breach"  # the attribution that scoring knows
 
 PLAYER = "player"  # the role of those who compete
 LONGEST = 128  # characters of a name
+VARIANT, VARIANT_DIGITS = "~", 12  # what stands between a user and the make of its agent
+_VARIANT = re.compile(f"(?<=.){VARIANT}[0-9a-f]{{{VARIANT_DIGITS}}}$")
 OPERATOR = "operator"  # who speaks for the arena in a channel
 CODE = re.compile(r"[A-Z][A-Z0-9_]*")  # what an error code looks like
 MOST_WORDS = 300  # characters of a complaint
@@ -141,6 +145,52 @@ class UserProfile(Model):
     is_benchmark: bool | None = None
 
 
+Fact = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Fingerprint = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9:+/=._-]{1,128}$")]
+
+
+class Declared(Model):
+    """What an agent says it is made of. It is self-reported: nobody has checked it."""
+
+    owner: Fact | None = None
+    model: Fact | None = None
+    prompt: Fingerprint | None = None
+    harness: Fingerprint | None = None
+
+    @property
+    def variant(self) -> str | None:
+        """What tells this make of an agent from others, whoever owns it; none if nothing is said of its parts."""
+        parts = [self.model, self.prompt, self.harness]
+        return hashlib.sha256(strict_json(parts)).hexdigest()[:VARIANT_DIGITS] if any(parts) else None
+
+    def entrant_of(self, user: UserId) -> UserId:
+        """Under which name the games of a user count who has declared this."""
+        return UserId(f"{user}{VARIANT}{self.variant}") if self.variant else user
+
+
+class Entrant(Declared):
+    """An agent as it had declared itself when it sat down: its games count under this name."""
+
+    id: UserId
+
+
+def user_behind(name: UserId) -> UserId:
+    """The user of an entrant; whoever is no variant of somebody is its own."""
+    return UserId(_VARIANT.sub("", name))
+
+
+class ReportedUsage(Model):
+    """What a player says that its model took in a game. Nobody has checked it."""
+
+    calls: Count = 0
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    total_tokens: Count = 0
+    cost_usd: Annotated[float, Field(ge=0)] | None = None  # of the calls whose cost was told
+    latency_ms: Annotated[float, Field(ge=0)] | None = None  # of all calls together
+    models: list[str] = []
+
+
 class ChallengeOperatorState(Model):
     """The public course of a game; before its end without scores, identities and attributions."""
 
@@ -150,6 +200,7 @@ class ChallengeOperatorState(Model):
     players: list[Invite] = []  # in the order of joining
     player_identities: dict[Invite, UserId] = {}
     attributions: list[Attribution] | None = None
+    reported_usage: dict[Invite, ReportedUsage] | None = None  # of players who told what their models took
 
 
 class Version(Model):
@@ -202,6 +253,7 @@ class Challenge(Model):
     pair: str | None = None  # sessions with the same are on the same deal
     course: Course | None = None  # absent until somebody has joined
     roles: dict[Invite, str] | None = None  # of the invites that the viewer knows, where not all are players
+    seats: int | None = None  # how many of the invites are players', the first ones; absent where all are
 
 
 class Method(Model):
@@ -269,16 +321,20 @@ class GameResult(Model):
     decided_by: list[Decider] = list(DECIDED_BY)  # as the challenge declares it
     scorecards: list[SeatCard] | None = None  # one per seat, where seats were evaluated
     response_times: list[list[int]] | None = None  # of each seat, move by move in milliseconds, where that can be told
+    entrants: dict[Invite, Entrant] | None = None  # of the players who had declared what they are made of
+    reported_usage: dict[Invite, ReportedUsage] | None = None  # on the word of the players
 
     def user(self, seat: int) -> UserId | None:
-        """Who sat there, if that is known."""
-        return self.player_identities.get(self.players[seat])
+        """Under which name the game of a seat counts, if it is known who sat there."""
+        player = self.players[seat]
+        made = self.entrants.get(player) if self.entrants else None
+        return self.player_identities.get(player) if made is None else made.id
 
     @property
     def users(self) -> list[UserId]:
-        """The known players, in seat order."""
-        known = self.player_identities
-        return [known[player] for player in self.players if player in known]
+        """The names under which the game counts, in seat order, of the players who are known."""
+        named = (self.user(seat) for seat in range(len(self.players)))
+        return [name for name in named if name is not None]
 
     @property
     def deal(self) -> str | None:
@@ -296,7 +352,7 @@ class GameResult(Model):
     @property
     def is_official(self) -> bool:
         """Whether it is on the record, with no user on two seats."""
-        users = self.users
+        users = list(self.player_identities.values())  # two makes of one agent are still one player
         return self.ranked and len(users) == len(set(users))
 
     @property

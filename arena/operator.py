@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from pathlib import Path
 from random import Random
 from typing import Any, ClassVar, Generic, TypeVar, cast, get_args, get_origin, get_type_hints, overload
 
@@ -184,6 +185,8 @@ class Operator(Generic[State, Options]):
     replayable: ClassVar[bool] = False  # nothing private is learned on one seat that would help on another
     scoring: ClassVar[tuple[str, ...]] = ()  # strategies that count its games beside those of the server
     sealed: ClassVar[bool] = False  # what was told in private stays so after the end, and the state is never shown
+    told_as: ClassVar[Mapping[str, str] | None] = None  # name, description and prompt, if no challenge.yaml has them
+    made_of: ClassVar[tuple[Path, ...]] = ()  # files beside its own that its rules are made of
     actions: ClassVar[Mapping[str, Action]] = {}
     state_type: ClassVar[type[BaseModel]]
     options_type: ClassVar[type[BaseModel]] = NoOptions

@@ -57,8 +57,8 @@ Auth = Annotated[
 Load = Annotated[
     list[str] | None,
     typer.Option(
-        help="Python module with challenges or scoring strategies, installed or in this directory. May be repeated, "
-        "and adds to the comma separated ARENA_LOAD.",
+        help="Python module with challenges or scoring strategies, installed or in this directory; MODULE:NAME for one "
+        "that a module makes by name. May be repeated, and adds to the comma separated ARENA_LOAD.",
         metavar="MODULE",
     ),
 ]

@@ -56,6 +56,10 @@ class Pairs:
             if not session.standing.revealed:
                 await self.engine.put(session.id, Key("r:unveil", "0" * 32), _unveil)
 
+    async def is_over(self, session: Session) -> bool:
+        """Whether no session of a pair is still played, so that it may be shown."""
+        return all(twin.standing.status is Status.ENDED for twin in await self._loaded(session.header.twins))
+
     async def _loaded(self, sessions: Iterable[SessionId]) -> list[Session]:
         found = []
         for id_ in sessions:

@@ -1,7 +1,8 @@
-"""`arena play`: a seat for a program, a house bot, or whoever sits at this terminal."""
+"""`arena play`: a seat for a program, a house bot, a language model, or whoever sits at this terminal."""
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Coroutine
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from arena import model_cli
 from arena.options import SessionKey, Url, caller_of
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ LEFT = 130  # as after Ctrl-C
 CODES = (
     "Exit codes: 0 the game was played to its end; 1 it could not be played (no server, a refused invite, a program "
     f"that cannot be started); 2 wrong usage; {GAVE_UP} the program failed too often and its seat was given up; "
-    f"{LEFT} you left with Ctrl-C or /quit, and the game goes on."
+    f"{LEFT} you left with Ctrl-C or /quit, and the game goes on. {model_cli.CODES}"
 )
 
 
@@ -57,14 +59,33 @@ def play(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the result as JSON; at the terminal the server's frames, a line each.")
     ] = False,
+    model: model_cli.ModelName = None,
+    config: model_cli.ModelConfig = None,
+    api: model_cli.Api = None,
+    base_url: model_cli.BaseUrl = None,
+    key_env: model_cli.KeyEnv = None,
+    price: model_cli.ModelPrice = None,
+    max_cost: model_cli.MaxCost = None,
+    max_tokens: model_cli.MaxTokens = 500_000,
+    max_turns: model_cli.MaxTurns = 100,
+    max_answer: model_cli.MaxAnswer = 4096,
+    model_context: model_cli.Context = 64_000,
+    temperature: model_cli.Temperature = None,
+    timeout: model_cli.Timeout = 120,
+    system: model_cli.System = None,
+    transcript: model_cli.TranscriptFile = None,
+    when_out: model_cli.WhenOut = "resign",
+    may_resign: model_cli.MayResign = True,
 ) -> None:
-    """Play a seat: with a program, with a house bot, or yourself, here in the terminal.
+    """Play a seat: with a program, a house bot, a language model, or yourself, here in the terminal.
 
     A lost connection is made again and nothing is missed or done twice. Who plays here types a move as its name and
     what belongs to it, `/say TEXT` to talk, `/tell 2 TEXT` to talk to one player, and `/help` for the rest.
     """
-    if cmd is not None and bot is not None:
-        raise typer.BadParameter("a seat is for one player: give --cmd or --bot")
+    if sum(word is not None for word in (cmd, bot, model)) > 1:
+        raise typer.BadParameter("a seat is for one player: give --cmd, --bot or --model")
+    if model is None and any((api, base_url, key_env, price, max_cost, temperature, system, transcript)):
+        raise typer.BadParameter("how a model is asked is for a model: give --model")
     if cmd is None and (sandbox or network or readable):
         raise typer.BadParameter("a sandbox is for a program: give --cmd")
     if (network or readable) and not sandbox:
@@ -78,7 +99,30 @@ def play(
     caller = caller_of(context, url, auth)
     identity = Identity.load(key) if key else None
     place = Place(invite, caller.url, user, identity, caller.auth if is_session(invite) else None)
-    if cmd is None and bot is None:
+    if model is not None:
+        from arena.model_player.wishes import ModelWish
+
+        wish = ModelWish(
+            model=model,
+            api=api,
+            base_url=base_url,
+            key_env=key_env,
+            config=config,
+            price=price,
+            max_cost=max_cost,
+            max_tokens=max_tokens,
+            max_turns=max_turns,
+            max_answer=max_answer,
+            context=model_context,
+            temperature=temperature,
+            timeout=timeout,
+            system=system,
+            transcript=transcript,
+            when_out=when_out,
+            may_resign=may_resign,
+        )
+        playing = model_cli.play_model(place, wish, dict(os.environ), as_json=as_json)
+    elif cmd is None and bot is None:
         playing = _in_person(place, as_json)
     else:
         from arena.confined import Cage

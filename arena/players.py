@@ -4,6 +4,7 @@
 class with `label` and `play`, and a line in `player_of`.
 """
 
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -91,13 +92,21 @@ def player_of(
     *,
     bot: str | None = None,
     cmd: str | None = None,
+    model: str | None = None,
     load: Sequence[str] = (),
     restarts: int = bridge.RESTARTS,
     cage: Cage | None = None,
 ) -> Player:
-    """The player that one of these words stands for; what makes no sense is refused here, before any seat is taken."""
-    if (bot is None) == (cmd is None):
-        raise CannotStart("Say either which bot plays, or which command.")
+    """The player that one of these words stands for; what makes no sense is refused here, before any seat is taken.
+
+    A model is asked as the environment says: `ARENA_CONFIG` has its route and price, other variables the keys.
+    """
+    if sum(word is not None for word in (bot, cmd, model)) != 1:
+        raise CannotStart("Say either which bot plays, or which command, or which model.")
+    if model is not None:
+        from arena.model_player.wishes import ModelWish, model_player
+
+        return model_player(ModelWish(model), os.environ)
     if cmd is not None:
         return CommandSpec(tuple(bridge.parse(cmd)), restarts, cage)
     spec = BotSpec(bot or "", tuple(load))

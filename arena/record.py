@@ -13,6 +13,19 @@ import orjson
 from arena import pace
 from arena.models import GameResult, Outcome, UserId
 
+SUMMED = (
+    "games",
+    "wins",
+    "ties",
+    "losses",
+    "forfeits",
+    "timeouts",
+    "voids",
+    "reported",
+    "tokens",
+    "priced",
+    "cost_usd",
+)
 Pair = tuple[UserId, UserId]  # in the order of their names
 
 
@@ -44,13 +57,14 @@ class Facts(Tally):
     seats: list[Tally] = field(default_factory=list)
     last_played: int = 0  # milliseconds since the epoch
     paces: pace.Bins = field(default_factory=dict)  # how long moves took
+    reported: int = 0  # games of which the player told what its model took
+    tokens: int = 0
+    priced: int = 0  # games of which it told the cost
+    cost_usd: float = 0.0
 
     def plus(self, other: "Facts") -> "Facts":
         """Of two challenges together; opponents and seats of different games do not add up."""
-        summed = {
-            name: getattr(self, name) + getattr(other, name)
-            for name in ("games", "wins", "ties", "losses", "forfeits", "timeouts", "voids")
-        }
+        summed = {name: getattr(self, name) + getattr(other, name) for name in SUMMED}
         last, paces = max(self.last_played, other.last_played), pace.merged(self.paces, other.paces)
         return Facts(**summed, opponents=0, last_played=last, paces=paces)
 
@@ -133,6 +147,7 @@ class Record:
                 facts.voids += 1
             else:
                 self._count(facts, seat, places)
+                _add_usage(facts, result, seat)
                 facts.paces = pace.binned(result.response_times[seat] if result.response_times else (), facts.paces)
         if not result.is_void:
             self._meet(result, places)
@@ -154,3 +169,16 @@ class Record:
                 self.facts[other].opponents += 1
             first, second = (mine, theirs) if pair[0] == one else (theirs, mine)
             self.meetings[pair].add(first, second)
+
+
+def _add_usage(facts: Facts, result: GameResult, seat: int) -> None:
+    """Count what a player says that its model took; to a pack it says so case by case."""
+    told = (result.reported_usage or {}).get(result.players[seat])
+    card = result.scorecards[seat] if result.scorecards else None
+    tokens, usd = (told.total_tokens, told.cost_usd) if told else (card.tokens, card.cost_usd) if card else (None, None)
+    if tokens:
+        facts.reported += 1
+        facts.tokens += round(tokens)
+    if usd is not None:
+        facts.priced += 1
+        facts.cost_usd += usd

@@ -20,6 +20,7 @@ from arena.jobs import Runner
 from arena.leaderboards import Leaderboards
 from arena.llm.models import open_models
 from arena.lobby import Lobby
+from arena.matchmaker import Matchmaker
 from arena.metrics import Metrics
 from arena.models import Millis, SessionId
 from arena.outbox import Outbox
@@ -36,7 +37,9 @@ from arena.store.index import Index
 from arena.store.leases import Leases
 from arena.store.nodes import Nodes
 from arena.store.packs import Packs
+from arena.store.queues import Queues
 from arena.store.sessions import Sessions
+from arena.store.signing import Signing
 from arena.store.slots import Slots
 from arena.store.tournaments import Tournaments
 from arena.store.users import Users
@@ -74,6 +77,7 @@ class Arena:
         self.clock = Clock()
         self.sessions = Sessions(nodes)
         self.users = Users(nodes)
+        self.signing = Signing(nodes)
         room = Room(settings.limit_channel_messages, settings.limit_channel_bytes, settings.limit_channels)
         self.channels = Channels(nodes, room)
         self.index = Index(nodes)
@@ -88,6 +92,8 @@ class Arena:
         self.hub = Hub(self.engine, self.sessions, self.feeds, settings.page_bytes)
         self.waiting = Waiting(self.hub)
         self.lobby = Lobby(self.engine, self.index, self.scorer, self.feeds, catalog)
+        self.matchmaker = Matchmaker(self.engine, Queues(nodes), self.scorer, self.feeds, secret)
+        self.matchmaker.is_ours = lambda name: keys.shard_of(name) in self._share
         models = open_models(config.read(settings.config).models, os.environ)
         self.parts = Parts(workshop, models, config.read_secrets(settings.secrets))
         self.engine.parts = self.parts
@@ -115,11 +121,13 @@ class Arena:
 
     def _hear(self, feed: str, payload: bytes) -> None:
         hears = self.lobby.hear if feed == keys.LOBBY_FEED or feed.startswith("{score:") else self.hub.hear
+        hears = self.matchmaker.hear if feed.startswith("{q:") else hears
         hears(feed, payload)
 
     def _confirm(self, feed: str) -> None:
         confirm = self.lobby.confirm if feed == keys.LOBBY_FEED or feed.startswith("{score:") else self.hub.confirm
-        confirm(feed)
+        if not feed.startswith("{q:"):  # tickets are looked at every few seconds anyway
+            confirm(feed)
 
     async def run(self, *more: Duty) -> None:
         """What goes on without anybody asking, for as long as the server lives."""
@@ -129,6 +137,7 @@ class Arena:
                 "hub": self.hub.run,
                 "lobby": self.lobby.run,
                 "jobs": self.runner.run,
+                "queues": self.matchmaker.run,
                 "workers": lambda: again("workers", BEAT, self._divide),
                 "deadlines": lambda: again("deadlines", DEADLINE_PAUSE, self._wake),
                 "sweeper": lambda: again("sweeper", SWEEP_PAUSE, self._sweep),
@@ -196,6 +205,7 @@ async def open_arena(settings: Settings, catalog: Catalog, store: str) -> AsyncI
         await nodes.connect()
         arena = Arena(settings, catalog, nodes, await _claim(nodes), Workshop(await choose(settings)))
         await attempt("packs", arena.library.refresh())
+        await attempt("signing key", arena.signing.current(arena.clock.now()))
         try:
             yield arena
         finally:

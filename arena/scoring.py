@@ -141,7 +141,7 @@ class Fold(ABC, Generic[Tally]):
 
     async def update(self, result: GameResult, store: ScoringStore) -> None:
         """Load the tallies, fold, and put them back."""
-        users = [result.player_identities.get(player) for player in result.players]
+        users = [result.user(seat) for seat in range(len(result.players))]
         if (self.anonymous == "skip game" and None in users) or len(users) < self.fewest_seats:
             return
         kept = [await self._load(user, store) for user in users]

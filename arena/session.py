@@ -23,6 +23,7 @@ from arena.models import (
     Challenge,
     ChallengeOperatorState,
     Course,
+    Entrant,
     GameResult,
     Invite,
     Millis,
@@ -62,6 +63,8 @@ class Header(Model):
     version: Version
     arena: str  # the version of the server that created it
     origin: str | None = None  # digest of the creator's address, for its limits
+    held: dict[Invite, UserId] = {}  # seats that are kept for somebody
+    fill_by: Millis | None = None  # when it is removed if seats are free, where that is not the usual time
 
     @cached_property
     def options_key(self) -> str:
@@ -126,6 +129,7 @@ class Standing(ChallengeOperatorState):
     category: Category = Category.TRAIN
     outcomes: list[Outcome] = []
     scorecards: list[SeatCard] | None = None
+    entrants: dict[Invite, Entrant] = {}  # of the players who had declared what they are made of
     attendants: list[Invite] = []  # those who sit and do not compete, in the order of joining
     revealed: bool = False  # the operator channel lies open to everybody
     deadlines: dict[str, Millis] = {}
@@ -154,6 +158,7 @@ class Join:
     kind: Literal["join"] = "join"
     invite: Invite
     user: UserId | None = None
+    entrant: Entrant | None = None  # what the user had declared
     at: Millis
 
 
@@ -293,6 +298,8 @@ def result_of(session: Session) -> GameResult:
         ranked=header.ranked,
         scorecards=standing.scorecards,
         response_times=standing.times or None,
+        entrants=standing.entrants or None,
+        reported_usage=standing.reported_usage,
     )
 
 
@@ -314,6 +321,7 @@ def state_view(session: Session) -> ChallengeOperatorState:
         players=standing.players,
         player_identities=standing.player_identities,
         attributions=standing.attributions,
+        reported_usage=standing.reported_usage,
     )
 
 
@@ -348,6 +356,7 @@ def challenge_view(session: Session, presented: Invite | None = None) -> Challen
         pair=header.pair,
         course=course_of(standing),
         roles=roles(header, known),
+        seats=header.seats if header.roles else None,
     )
 
 

@@ -68,6 +68,8 @@ class Settings(BaseSettings):
     limit_body_bytes: NonNegativeInt = 64 * 1024  # of an HTTP request
     limit_connections_per_address: NonNegativeInt = 1_000
     limit_open_sessions_per_address: NonNegativeInt = 100
+    limit_queue_tickets: NonNegativeInt = 1_000  # that wait for one challenge
+    limit_queue_tickets_per_address: NonNegativeInt = 100  # of those
     limit_channel_messages: NonNegativeInt = 10_000
     limit_channel_bytes: NonNegativeInt = 16 * 1024 * 1024
     limit_channels: NonNegativeInt = 10_000  # that belong to no session
@@ -90,6 +92,11 @@ class Settings(BaseSettings):
     sandbox_image: str = "python:3.11-slim"  # of docker
 
     open_seconds: PositiveFloat = 600  # a session that nobody filled is removed after so long
+    queue_ticket_seconds: PositiveFloat = 30  # a ticket whose owner was not heard of for so long is dropped
+    queue_join_seconds: PositiveFloat = 120  # a session of paired players that is not full after so long is removed
+    queue_backfill_seconds: NonNegativeFloat = 30  # after which house bots take the seats that are free; 0 is never
+    queue_reach: NonNegativeFloat = 100  # rating points between players who may meet at once
+    queue_widen: NonNegativeFloat = 10  # points more, for every second that they have waited
     chat_after_end_seconds: NonNegativeFloat = 600
     keep_days: NonNegativeFloat = 0  # 0 keeps ended sessions for ever; results are always kept
     ping_seconds: NonNegativeFloat = 20

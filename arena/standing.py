@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from arena.models import MetricDescriptor, Millis, Model, Number, RankedEntry, UserId
+from arena.models import Declared, MetricDescriptor, Millis, Model, Number, RankedEntry, UserId
 
 
 class SeatTally(Model):
@@ -14,6 +14,16 @@ class SeatTally(Model):
     wins: int
     ties: int
     losses: int
+
+
+class Variant(Model):
+    """One of the entrants that a line stands for."""
+
+    player_id: UserId
+    rank: int
+    games_played: int
+    metrics: dict[str, Number]
+    declared: Declared | None = None
 
 
 class BoardRow(RankedEntry):
@@ -35,6 +45,10 @@ class BoardRow(RankedEntry):
     last_played: Millis | None = None
     median_response: int | None = None  # milliseconds, where games can tell
     p95_response: int | None = None
+    declared: Declared | None = None  # self-reported
+    variants: list[Variant] | None = None  # where lines are those of owners: all entrants, best first
+    reported_tokens: int | None = None  # of a game, on the player's own word
+    reported_cost_usd: Number | None = None
 
 
 class BoardHead(Model):
@@ -69,6 +83,8 @@ class Board(BoardHead):
     limit: int
     offset: int
     at: Millis | None = None
+    by: Literal["owner"] | None = None
+    owners: int | None = None  # where lines are theirs
     recompute: str
 
 

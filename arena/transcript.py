@@ -1,5 +1,6 @@
 """Transcript: a game as lines for a terminal. Nothing that a player typed can do more than be read."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -83,7 +84,8 @@ class Transcript:
                 self.hidden.add(message["index"])
             yield head.append(f"  {BAR}")
             return
-        lines = message["content"].splitlines() or [""]
+        is_call = message["from"] == OPERATOR and is_operators
+        lines = (told_in_words(message["content"]) if is_call else message["content"]).splitlines() or [""]
         shown = [harmless(line, WIDEST) for line in lines[:LONGEST]]
         style = "bold" if message["from"] == OPERATOR and not message.get("to") else ""
         yield head.append("  ").append(shown[0], style)
@@ -116,6 +118,8 @@ class Transcript:
         yield Text(f"{_time(data['completedAt'])}  The game ended", "dim")
         for seat, score in enumerate(data["scores"]):
             yield self.mark(seat).append(f"  security {score['security']:+g}, utility {score['utility']:+g}", "default")
+        for player, usage in (data.get("reportedUsage") or {}).items():
+            yield self.who(player).append(f"  says that its model took {usage_line(usage)}", "dim")
         for made in data.get("attributions") or ():
             words = harmless(made["type"].replace("_", " "))
             yield Text.assemble(self.who(made["from"]), " → ", self.who(made["to"]), (f"  {words}", "red"))
@@ -158,5 +162,38 @@ class Transcript:
         return f"{'▸' if runs else ''}{seconds // 60}:{seconds % 60:02d}"
 
 
+def usage_line(usage: Frame) -> str:
+    """What a model took, in words."""
+    cost = "" if usage.get("costUsd") is None else f", {usage['costUsd']:.4f} USD"
+    models = f" ({harmless(', '.join(usage['models']))})" if usage.get("models") else ""
+    tokens = f"{usage.get('inputTokens', 0)} tokens in, {usage.get('outputTokens', 0)} out"
+    return f"{usage.get('calls', 0)} calls, {tokens}{cost}{models}"
+
+
 def _time(milliseconds: int) -> str:
     return datetime.fromtimestamp(milliseconds / 1000).strftime("%H:%M:%S")  # the reader's own zone
+
+
+def told_in_words(content: str) -> str:
+    """What the operator of a pack tells programs, as the page says it; anything else as it is."""
+    try:
+        told = json.loads(content) if content.startswith("{") else None
+    except (ValueError, RecursionError):
+        told = None
+    return _words_of(told) or content
+
+
+def _words_of(told: object) -> str:
+    match told:
+        case {"type": "progress", "player": player, "done": done, "of": total, "failed": failed}:
+            went = "could not finish a case" if failed else "finished a case"
+            return f"Player {player} {went}: {done} of {total} are done."
+        case {"type": "output", "player": player, "case": case, "output": output}:
+            return f"Player {player} answered “{case}”:\n{output}"
+        case {"type": "ballot", "case": case, "A": one, "B": other}:
+            return f"Which answer to “{case}” is better?\nA: {one}\nB: {other}"
+        case {"type": "votes", "votes": votes}:
+            return "1 vote on a pair of answers." if votes == 1 else f"{votes} votes on a pair of answers."
+        case {"type": "judge", "state": "late"}:
+            return "The time of the judge is up."
+    return ""

@@ -11,7 +11,7 @@ import orjson
 from pydantic import BaseModel
 from pydantic_core import to_json
 
-from arena import adjudication, chat, clocks, effects, pace
+from arena import adjudication, chat, clocks, effects, pace, reports
 from arena.chat import Entry
 from arena.errors import GameNotRunning, Internal, InviteAlreadyUsed, InviteNotFound, PlayerNotFound, Refused
 from arena.models import (
@@ -131,9 +131,13 @@ def _join(operator: AnyOperator, turn: Turn, join: Join) -> None:
         raise InviteAlreadyUsed("This invite has already been used.")
     if standing.status is Status.ENDED:
         raise GameNotRunning("The game is over.")
+    if join.user != header.held.get(join.invite, join.user):
+        raise Refused("NOT_YOUR_SEAT", "This seat is kept for somebody else.")
     if header.role_of(join.invite) == PLAYER:
         standing.players = [*standing.players, join.invite]
         standing.joined_at = [*standing.joined_at, join.at]
+        if join.entrant is not None:
+            standing.entrants = {**standing.entrants, join.invite: join.entrant}
     else:
         standing.attendants = [*standing.attendants, join.invite]
     turn.seat = seat = Seat(turn.handles.index(join.invite))
@@ -156,6 +160,9 @@ def _act(operator: AnyOperator, turn: Turn, act: Act) -> None:
         raise GameNotRunning("The game is not running.")
     if act.seat >= len(turn.handles):
         raise PlayerNotFound("You have no seat in this session.")
+    if act.type == reports.REPORT and act.type not in operator.actions and act.seat < len(standing.players):
+        _hear_report(turn, act)
+        return
     _hear_move(turn, act)
     state, now = _open(operator, turn)
     try:
@@ -163,6 +170,12 @@ def _act(operator: AnyOperator, turn: Turn, act: Act) -> None:
         turn.game = _encode(operator, state)
     except Refused as refusal:
         turn.refusal = refusal
+
+
+def _hear_report(turn: Turn, act: Act) -> None:
+    """Keep what a player says that its model took; the game goes on as if nothing had been."""
+    told, player = turn.standing.reported_usage or {}, _handle(turn, act.seat)
+    turn.standing.reported_usage = {**told, player: reports.plus(told.get(player), reports.read(act.content))}
 
 
 def _vote(operator: AnyOperator, turn: Turn, vote: Vote) -> None:

@@ -180,6 +180,22 @@ class Leaderboard(Frame):
     off: bool = False
 
 
+class Queue(Frame):
+    """Wait for company, come back to a ticket, or give one up."""
+
+    type: Literal["queue"]
+    challenge_type: Name
+    options: dict[str, JsonValue] | None = None
+    ranked: bool = True
+    ticket: Id | None = None
+    off: bool = False
+    user_id: Annotated[UserId, StringConstraints(min_length=1, max_length=128)] | None = None
+    key: Key | None = None
+    public_key: Annotated[str, StringConstraints(max_length=256)] | None = None
+    signature: Annotated[str, StringConstraints(max_length=256)] | None = None
+    timestamp: int | None = None
+
+
 class Scorecards(Frame):
     """Read what the evaluation of a pack found."""
 
@@ -220,6 +236,7 @@ Command = (
     | Sync
     | Lobby
     | Leaderboard
+    | Queue
     | Scorecards
     | Vote
     | Ping
@@ -236,6 +253,7 @@ COMMANDS: dict[str, type[Command]] = {
     "sync": Sync,
     "lobby": Lobby,
     "leaderboard": Leaderboard,
+    "queue": Queue,
     "scorecards": Scorecards,
     "vote": Vote,
     "ping": Ping,

@@ -24,6 +24,10 @@ const ROUTES = [
   ["tournaments", /^\/tournaments$/, () => import("./pages/tournaments.js")],
   ["tournament", /^\/tournaments\/(?<id>[^/]+)$/, () => import("./pages/tournament.js")],
   ["session", /^\/session\/(?<id>[^/]+)$/, () => import("./pages/session.js")],
+  ["scorecards", /^\/session\/(?<id>[^/]+)\/scorecards$/, () => import("./pages/scorecards.js")],
+  ["packs", /^\/packs$/, () => import("./pages/packs.js")],
+  ["pack", /^\/packs\/(?<slug>[^/]+)$/, () => import("./pages/pack.js")],
+  ["sit", /^\/sit$/, () => import("./pages/sit.js")],
 ];
 
 const arena = new Arena(location.origin);

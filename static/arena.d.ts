@@ -55,6 +55,8 @@ export interface Challenge {
   gameState: Record<string, unknown>;
   gameCategory: string;
   course?: Course;
+  seats?: number;
+  roles?: Record<string, string>;
   clocks?: Record<string, { left: number; until?: number }>;
 }
 

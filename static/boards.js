@@ -3,16 +3,19 @@
  * Pareto front, who met whom.
  *
  * @typedef {{key: string, label: string}} Metric
+ * @typedef {{owner?: string, model?: string, prompt?: string, harness?: string}} Declared by an agent of itself
+ * @typedef {{playerId: string, rank: number, gamesPlayed: number, metrics: Record<string, number>, declared?: Declared}} Variant
  * @typedef {{playerId: string, gamesPlayed: number, metrics: Record<string, number>, username?: string, model?: string,
  *   isBenchmark?: boolean, rank: number, rankInterval?: [number, number], tied?: boolean, provisional: boolean,
  *   intervals: Record<string, [number, number]>, opponents?: number, wins?: number, ties?: number, losses?: number,
- *   forfeits?: number, timeouts?: number, lastPlayed?: number, medianResponse?: number, p95Response?: number}} Row
+ *   forfeits?: number, timeouts?: number, lastPlayed?: number, medianResponse?: number, p95Response?: number,
+ *   declared?: Declared, variants?: Variant[]}} Row
  * @typedef {{challengeType: string, strategy: string, kind: string, metrics: Metric[], players: number, games: number,
  *   secondView: boolean, fittedAt?: number, frozenAt?: number, fault?: string}} Head
- * @typedef {Head & {metric: string, rows: Row[], limit: number, offset: number, notes: Record<string, unknown>,
+ * @typedef {Head & {metric: string, rows: Row[], limit: number, offset: number, owners?: number, notes: Record<string, unknown>,
  *   recompute: string}} Board
- * @typedef {{type: string, strategy: string, metric: string, sort: string, isUp: boolean, offset: number}} Choice what
- *   is looked at: `sort` is the metric or another column
+ * @typedef {{type: string, strategy: string, metric: string, sort: string, isUp: boolean, offset: number,
+ *   isByOwner: boolean}} Choice what is looked at: `sort` is the metric or another column
  * @typedef {{id: string, name: string, x: number, y: number, across: [number, number] | null,
  *   up: [number, number] | null, isProvisional: boolean, isFront: boolean}} Dot
  * @typedef {{player: string, opponent: string, games: number, wins: number, ties: number, losses: number}} Met
@@ -49,16 +52,17 @@ export function choiceOf(heads, type, query) {
   const metric = (head.metrics.find(({ key }) => key === query.get("metric")) ?? head.metrics[0])?.key ?? "";
   const sort = query.get("sort") ?? "";
   const offset = Math.max(0, Math.floor(Number(query.get("offset"))) || 0);
-  return { type, strategy: head.strategy, metric, sort: Object.hasOwn(COLUMNS, sort) ? sort : metric, isUp: query.get("order") === "up", offset };
+  return { type, strategy: head.strategy, metric, sort: Object.hasOwn(COLUMNS, sort) ? sort : metric, isUp: query.get("order") === "up", offset, isByOwner: query.get("by") === "owner" };
 }
 
 /** The address of a choice; what goes without saying is left out. @param {Choice} choice @param {Partial<Choice>} [change] */
 export function addressOf(choice, change = {}) {
-  const { type, strategy, metric, sort, isUp, offset } = { ...choice, ...change };
+  const { type, strategy, metric, sort, isUp, offset, isByOwner } = { ...choice, ...change };
   const query = new URLSearchParams({ strategy, metric });
   if (sort !== metric) query.set("sort", sort);
   if (isUp) query.set("order", "up");
   if (offset) query.set("offset", String(offset));
+  if (isByOwner) query.set("by", "owner");
   return `/boards/${encodeURIComponent(type)}?${query}`;
 }
 
@@ -125,6 +129,12 @@ export function ticks([low, high], about = 6) {
   const first = Math.ceil(low / step - 1e-9);
   const last = Math.floor(high / step + 1e-9);
   return Array.from({ length: last - first + 1 }, (_, number) => (first + number) * step);
+}
+
+/** What an agent declares of its parts, in words. @param {Declared | undefined} declared */
+export function madeOf(declared) {
+  const parts = /** @type {const} */ (["model", "prompt", "harness"]).filter((part) => declared?.[part]);
+  return parts.map((part) => `${part} ${declared?.[part]}`).join(", ");
 }
 
 /** A value as a board shows it: ratings are long and whole, rates and means are short. @param {number | undefined} value */

@@ -34,7 +34,7 @@ export function intervalBar(span, value, interval, isProvisional) {
 }
 
 /** What a chart lies in. */
-const FRAME = { width: 560, height: 380, left: 64, right: 16, top: 16, bottom: 52 };
+const FRAME = { width: 560, height: 380, left: 88, right: 16, top: 16, bottom: 52 };
 
 /** Lines, numbers and words of both axes. @param {{span: [number, number], at: Scale, label: string, text: (value: number) => string, marks?: number[]}} across @param {{span: [number, number], at: Scale, label: string, text: (value: number) => string}} up */
 function axes(across, up) {

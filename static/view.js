@@ -19,6 +19,7 @@
  */
 
 import { operatorChannel } from "./arena.js";
+import { callOf } from "./calls.js";
 
 const OPERATOR = "operator";
 export const STAGES = { open: 0, active: 1, ended: 2 };
@@ -166,7 +167,7 @@ function namesOf({ challenge, profiles }) {
 /** @param {Session} session @param {Message} message @param {number} at @returns {Line} */
 function lineOf(session, message, at) {
   const players = session.challenge?.state.players ?? [];
-  const names = identities(session);
+  const names = { ...guestsOf(session), ...identities(session) };
   const from = speakerOf(message.from, players, names);
   const isPrivate = Boolean(message.to);
   const isOpened = isPrivate && !message.redacted && message.channel === operatorChannel(session.id);
@@ -177,7 +178,7 @@ function lineOf(session, message, at) {
     kind: isPrivate ? "whisper" : from.kind === OPERATOR ? "call" : "speech",
     from,
     to: message.to ? speakerOf(message.to, players, names) : null,
-    parts: from.kind === OPERATOR ? spell(message.content, players) : [message.content],
+    parts: from.kind === OPERATOR ? callParts(message.content, players) : [message.content],
     isHidden: message.redacted === true,
     wasPrivate: isOpened && session.challenge?.state.status === "ended",
     isMove: message.to === OPERATOR,
@@ -188,7 +189,7 @@ function lineOf(session, message, at) {
 export function speakerOf(who, players, names) {
   if (who === OPERATOR) return { kind: OPERATOR };
   const seat = players.indexOf(who);
-  return seat < 0 ? { kind: "stranger", name: who } : { kind: "player", seat, name: names[who] ?? seatName(seat) };
+  return seat < 0 ? { kind: "stranger", name: names[who] ?? who } : { kind: "player", seat, name: names[who] ?? seatName(seat) };
 }
 
 /** What a player is called while nobody may know more. @param {number} seat */
@@ -202,6 +203,17 @@ function identities({ challenge, profiles }) {
   return Object.fromEntries(known.map(([invite, user]) => [invite, profiles[user]?.username || user]));
 }
 
+/** What those are called who do not play. @param {Session} session @returns {Record<string, string>} */
+function guestsOf({ challenge }) {
+  const others = Object.entries(challenge?.roles ?? {}).filter(([, role]) => role !== "player");
+  return Object.fromEntries(others.map(([invite, role]) => [invite, role.charAt(0).toUpperCase() + role.slice(1)]));
+}
+
+/** How many seats are for players; judges and others have invites too. @param {Challenge} challenge */
+export function seatCount({ seats, invites }) {
+  return seats ?? invites.length;
+}
+
 /** The seats of a session, taken or not. @param {Session} session @returns {Player[]} */
 export function playersOf({ challenge, profiles, connected, clocks }) {
   if (!challenge) return [];
@@ -209,8 +221,9 @@ export function playersOf({ challenge, profiles, connected, clocks }) {
 }
 
 /** @param {Challenge} challenge @param {Record<string, Profile>} profiles @param {string[]} connected @returns {Player[]} */
-export function seatsOf({ state, invites }, profiles, connected) {
-  return invites.map((_, seat) => {
+export function seatsOf(challenge, profiles, connected) {
+  const { state } = challenge;
+  return Array.from({ length: seatCount(challenge) }, (_, seat) => {
     const invite = state.players[seat];
     const user = invite === undefined ? undefined : state.playerIdentities[invite];
     const profile = user === undefined ? undefined : profiles[user];
@@ -236,6 +249,11 @@ export function attributionsOf({ state }) {
 }
 
 // Words and numbers
+
+/** What the operator said, in words and players. @param {string} content @param {string[]} players @returns {Part[]} */
+export function callParts(content, players) {
+  return callOf(content) ?? spell(content, players);
+}
 
 /** A text in which the codes of players are made players again. @param {string} text @param {string[]} players @returns {Part[]} */
 export function spell(text, players) {

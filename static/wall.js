@@ -9,7 +9,8 @@
  * @typedef {{challenge?: string, status?: string, words?: string}} Wish what of the wall is to be seen
  */
 
-import { STAGES, attributionsOf, brief, seatsOf, speakerOf, spell } from "./view.js";
+import { callOf } from "./calls.js";
+import { STAGES, attributionsOf, brief, seatCount, seatsOf, speakerOf, spell } from "./view.js";
 
 export const KEPT = 50; // finished games that the wall remembers
 
@@ -119,13 +120,13 @@ function draw({ challenge, lastLine, spectators = 0 }) {
     id: challenge.id,
     title: challenge.name,
     status,
-    label: status === "open" ? `waiting, ${players.length} of ${challenge.invites.length} seats taken` : "live",
-    seats: challenge.invites.map((_, seat) => ({
+    label: status === "open" ? `waiting, ${players.length} of ${seatCount(challenge)} seats taken` : "live",
+    seats: Array.from({ length: seatCount(challenge) }, (_, seat) => ({
       seat,
       isTaken: seat < players.length,
       clock: challenge.clocks?.[players[seat] ?? ""] ?? null,
     })),
-    line: lastLine && speaker ? { from: speaker, parts: spell(brief(lastLine.content), players) } : null,
+    line: lastLine && speaker ? { from: speaker, parts: callOf(lastLine.content)?.map((part) => (typeof part === "string" ? brief(part) : part)) ?? spell(brief(lastLine.content), players) } : null,
     since: challenge.createdAt,
     spectators,
   };

@@ -33,15 +33,14 @@ def pytest_configure(config: pytest.Config) -> None:
         servers.PROTOCOL, servers.HTTP = servers.PlainProtocol, HttpToolsProtocol
 
 
-LONGEST = frozenset(
-    f"test_{name}"
-    for name in ("packaging", "contract", "counting", "leaderboards", "recompute", "board_commands", "every_pack")
-)
+LONGEST = ["packaging", "counting", "contract", "cli", "doors", "demo", "pack_cli", "docs", "doctor", "crash"]
+LONGEST += ["leaderboards", "evals", "board_commands", "archive", "recompute", "every_pack", "sse", "packs_served"]
+PLACES = {f"test_{name}": place for place, name in enumerate(LONGEST)}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take longest, so that no core waits for another at the end."""
-    items.sort(key=lambda item: item.path.stem not in LONGEST)
+    items.sort(key=lambda item: PLACES.get(item.path.stem, len(PLACES)))
 
 
 @pytest.fixture(scope="session")

@@ -35,16 +35,22 @@ class Call:
         said = [turn["content"] for turn in self.turns if turn["role"] == "user"][-1]
         return said if isinstance(said, str) else "".join(block.get("text", "") for block in said)
 
+    @property
+    def newest(self) -> str:
+        """What the model was told since it last spoke, results of tools included."""
+        spoken = [at for at, turn in enumerate(self.turns) if turn["role"] == "assistant"]
+        return "\n".join(_text(turn["content"]) for turn in self.turns[spoken[-1] + 1 if spoken else 0 :])
+
 
 @dataclass(frozen=True)
 class Reply:
     """What the server answers: words, wishes for tools, an error, or bytes that make no sense."""
 
     text: str = ""
-    tools: Sequence[tuple[str, dict[str, Any]]] = ()
+    tools: Sequence[tuple[str, dict[str, Any] | str]] = ()  # text stands for arguments that are no object
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    tokens: tuple[int, int] = (100, 10)
+    tokens: tuple[int, int] | None = (100, 10)  # none if the provider does not tell
     stop: str = ""  # in the words of the API; none is what fits
     raw: bytes | None = None
     never: bool = False  # no answer for as long as the caller waits
@@ -54,6 +60,17 @@ class Reply:
 
 
 Script = Callable[[Call], Reply]
+
+
+def _text(content: Any) -> str:
+    """The words of a turn, in either API."""
+    if isinstance(content, str) or content is None:
+        return content or ""
+    return "\n".join(_text(block.get("text") or block.get("content")) for block in content)
+
+
+def _json(arguments: dict[str, Any] | str) -> str:
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
 
 
 class ModelServer:
@@ -159,19 +176,20 @@ def _sent(call: Call, reply: Reply) -> Response:
 
 def _completion(call: Call, reply: Reply) -> dict[str, Any]:
     wishes = [
-        {"id": f"call_{at}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+        {"id": f"call_{at}", "type": "function", "function": {"name": name, "arguments": _json(arguments)}}
         for at, (name, arguments) in enumerate(reply.tools)
     ]
     message = {"role": "assistant", "content": reply.text or None, **({"tool_calls": wishes} if wishes else {})}
     stop = reply.stop or ("tool_calls" if wishes else "stop")
-    sent, said = reply.tokens
+    sent, said = reply.tokens or (0, 0)
+    usage = {"prompt_tokens": sent, "completion_tokens": said, "total_tokens": sent + said}
     return {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1,
         "model": call.model,
         "choices": [{"index": 0, "message": message, "finish_reason": stop}],
-        "usage": {"prompt_tokens": sent, "completion_tokens": said, "total_tokens": sent + said},
+        **({"usage": usage} if reply.tokens else {}),
     }
 
 
@@ -189,7 +207,7 @@ def _message(call: Call, reply: Reply) -> dict[str, Any]:
         "content": [*words, *wishes],
         "stop_reason": reply.stop or ("tool_use" if wishes else "end_turn"),
         "stop_sequence": None,
-        "usage": {"input_tokens": reply.tokens[0], "output_tokens": reply.tokens[1]},
+        **({"usage": dict(zip(("input_tokens", "output_tokens"), reply.tokens, strict=True))} if reply.tokens else {}),
     }
 
 

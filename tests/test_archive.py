@@ -8,10 +8,14 @@ import httpx
 import orjson
 import pytest
 
+from arena.archive import check_record
+from arena.archived import GameLine
+from arena.errors import Invalid
 from tests.callers import Caller
 from tests.commands import arena
 from tests.servers import Process
 
+RECORD, OPENINGS = "game.record.ndjson", "game.openings.ndjson"
 Lines = list[dict[str, Any]]
 
 
@@ -62,6 +66,12 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
 
         done = arena("export", path, "--data", server.data)
 
+        taken = arena("record", ended, "--url", server.url, "--out", path.with_name(RECORD))
+        early = arena("record", running, "--url", server.url)
+        opened = arena("signing", "open", ended, "--data", server.data, "--out", path.with_name(OPENINGS))
+
+        assert (taken.code, taken.err) == (opened.code, opened.err) == (0, "")
+        assert (early.code, early.err) == (1, "arena: The game is not over: it has no record yet.\n")
         assert done.code == 0, done.err
         assert done.err == "2 results, 3 games, 1 profile written\n"
         return path, before, ended, running, game
@@ -82,6 +92,11 @@ def test_an_archive_makes_the_same_boards_and_games_elsewhere_however_often_it_i
         messages = asyncio.run(read(server.url, "/arena/sync", channel=ended))["messages"]
         assert any("Game ended" in message["content"] for message in messages)
         assert running not in str(shown)
+        rotated = arena("signing", "rotate", "--data", server.data)
+        assert rotated.code == 0, rotated.err
+        record = httpx.get(f"{server.url}/api/challenges/psi/{ended}/record").content
+        assert orjson.loads(record.splitlines()[-1])["publicKey"] != orjson.loads(rotated.out)["publicKey"]
+        assert without_time(record) == without_time(path.with_name(RECORD).read_bytes())
 
 
 def test_an_archive_holds_nothing_that_not_everybody_may_see(exported: Any) -> None:
@@ -111,6 +126,43 @@ def test_results_alone_make_the_same_boards(exported: Any, tmp_path: Path) -> No
         assert arena("import", short, "--data", server.data).code == 0
 
         assert asyncio.run(boards(server.url)) == before
+
+
+def without_time(record: bytes) -> list[Any]:
+    """What a record says of its game, whenever it was signed."""
+    fields = [orjson.loads(line) for line in record.splitlines()]
+    del fields[0]["signedAt"], fields[-1]["signature"]
+    return [{name: value for name, value in line.items() if name != "prev"} for line in fields]
+
+
+def test_a_record_is_verified_offline_and_a_changed_one_is_told_by_its_line(exported: Any, tmp_path: Path) -> None:
+    whole = exported[0].with_name(RECORD)
+    key = orjson.loads(whole.read_bytes().splitlines()[-1])["publicKey"]
+    changed = tmp_path / "changed.ndjson"
+    changed.write_bytes(whole.read_bytes().replace(b'"content":"1"', b'"content":"2"', 1))
+
+    right = arena("verify", whole, "--key", key, "--openings", whole.with_name(OPENINGS))
+    stranger = arena("verify", whole, "--key", key[:-2] + "ff", "--no-rerun")
+    wrong = arena("verify", changed, "--json")
+    missing = arena("verify", tmp_path / "nothing")
+
+    assert right.code == 0, right.out + right.err
+    assert "What was withheld is what was promised." in right.out
+    assert "Played again: 4 inputs make the same" in right.out
+    assert stranger.code == 1
+    assert "WRONG: line" in stranger.out
+    assert wrong.code == 1
+    assert orjson.loads(wrong.out)["findings"][-1]["words"].startswith("line 4: it was changed")
+    assert (missing.code, missing.err.count("\n")) == (1, 1)
+
+
+def test_a_game_with_the_record_of_another_is_not_taken_in(exported: Any) -> None:
+    one, two = [line for line in lines(exported[0]) if "record" in line]
+    spoiled = one["record"].replace("psi", "pst", 1)
+
+    for record, reason in ((two["record"], "of another game"), (spoiled, "is not right: line 1")):
+        with pytest.raises(Invalid, match=reason):
+            check_record(GameLine.from_json(orjson.dumps({**one, "record": record})))
 
 
 def with_result(found: Lines, **change: Any) -> Lines:

@@ -177,6 +177,17 @@ async def _games_on_each_node(arena: Served, cluster: Cluster) -> list[Game]:
     return list(games.values())
 
 
+async def test_players_find_each_other_on_a_cluster_for_any_challenge(empty: Cluster) -> None:
+    async with served(empty.url) as arena, calling(arena) as caller:
+        for type_ in ("psi", "ultimatum", "millionaire"):
+            tickets = [await caller.post(f"/queue/{type_}", userId=user) for user in ("ada", "ben")]
+            states = [await caller.get(f"/queue/{type_}", ticket=one["ticket"], wait=20) for one in tickets]
+            assert len({state["challengeId"] for state in states}) == 1
+            left = await caller.post(f"/queue/{type_}", userId="cat")
+            gone = await caller.ask("DELETE", f"/queue/{type_}", params={"ticket": left["ticket"]})
+            assert gone.body["status"] == "gone"
+
+
 async def test_the_restart_of_a_node_is_survived(empty: Cluster) -> None:
     async with served(empty.nodes[0].url, store_patience_seconds=10) as arena:
         games = await _games_on_each_node(arena, empty)

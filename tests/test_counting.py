@@ -77,9 +77,9 @@ async def test_ten_thousand_games_counted_one_after_the_other_and_anew_give_the_
     async with scorers(store, *every) as (scorer,):
         number = 0
         while number < 10_000:
-            for _ in range(rng.choice([1, 3, 40, 250])):
-                await scorer.append(random_game(rng, number))
-                number += 1
+            games = [random_game(rng, number + more) for more in range(rng.choice([1, 3, 40, 250]))]
+            await asyncio.gather(*map(scorer.append, games))
+            number += len(games)
             await scorer.catch_up("psi")
         await scorer.refit()
         before = await everything(scorer, *every)

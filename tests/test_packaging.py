@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 import venv
-from collections.abc import Sequence
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -57,34 +56,57 @@ def test_the_lock_pins_versions_and_names_no_place_to_get_them() -> None:
     assert all(re.fullmatch(r"[a-z0-9.-]+==[\w.]+( ; .+)?", line) for line in lines)
 
 
-def test_the_demo_plays_from_an_installed_wheel(wheel: Path, tmp_path: Path) -> None:
-    bin_folder = install(tmp_path, [str(wheel)])
-
-    output = demo(bin_folder, tmp_path)
-
-    assert games_played(output) >= 1
-
-
-def test_the_demo_plays_from_an_editable_install(tmp_path: Path) -> None:
-    bin_folder = install(tmp_path, ["--editable", str(ROOT)])
-
-    output = demo(bin_folder, tmp_path)
-
-    assert games_played(output) >= 1
-
-
-def install(folder: Path, what: Sequence[str]) -> Path:
-    """Make an empty environment, install into it as a user would, and return the folder of its commands."""
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the commands of an environment that begins empty."""
+    folder = tmp_path_factory.mktemp("user")
     venv.create(folder / "venv", with_pip=True)
-    bin_folder = folder / "venv" / "bin"
-    command = [str(bin_folder / "python"), "-m", "pip", "install", "--quiet", "--no-compile"]
+    return folder / "venv" / "bin"
+
+
+def test_the_demo_plays_from_an_installed_wheel(wheel: Path, commands: Path, tmp_path: Path) -> None:
+    install(commands, tmp_path, str(wheel))
+
+    output = demo(commands, tmp_path)
+
+    assert games_played(output) >= 1
+    assert ROOT not in home(commands, tmp_path).parents
+    for name in ("pettingzoo", "textarena"):
+        assert f"pip install 'arena-server[{name}]'" in failure(commands, f"import arena.adapters.{name}")
+
+
+def test_the_demo_plays_from_an_editable_install(commands: Path, tmp_path: Path) -> None:
+    install(commands, tmp_path, "--editable", str(ROOT))
+
+    output = demo(commands, tmp_path)
+
+    assert games_played(output) >= 1
+    assert ROOT in home(commands, tmp_path).parents
+
+
+def install(commands: Path, folder: Path, *what: str) -> None:
+    """Install as a user would; what an environment has already is not fetched again."""
+    command = [str(commands / "python"), "-m", "pip", "install", "--quiet", "--no-compile"]
     command += ["-c", str(ROOT / "requirements.lock")]
     subprocess.run([*command, *what], check=True, cwd=folder, env=bare_environment())
-    return bin_folder
 
 
-def demo(bin_folder: Path, folder: Path) -> str:
-    command = [str(bin_folder / "arena"), "demo", "--seconds", "5", "--port", "0", "--no-browser"]
+def failure(commands: Path, code: str) -> str:
+    """What a user is told by an import of something that was not installed."""
+    command = [str(commands / "python"), "-c", code]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=bare_environment())
+    assert done.returncode == 1
+    return done.stderr
+
+
+def home(commands: Path, folder: Path) -> Path:
+    """Where the installed arena lies."""
+    command = [str(commands / "python"), "-c", "import arena.version; print(arena.version.__file__)"]
+    return Path(subprocess.check_output(command, cwd=folder, env=bare_environment(), text=True).strip())
+
+
+def demo(commands: Path, folder: Path) -> str:
+    command = [str(commands / "arena"), "demo", "--seconds", "5", "--port", "0", "--no-browser"]
     done = subprocess.run(
         [*command, "--data", str(folder / "data")],
         check=False,

@@ -2,16 +2,19 @@
 
 import asyncio
 import json
+import os
+import re
 import signal
 import sys
 import textwrap
 from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from arena.client import Arena, Game, Identity
-from arena.models import OPERATOR
+from arena.models import OPERATOR, ChatMessage
 from tests.commands import COMMAND, environment
 from tests.sandboxes import linux_only
 from tests.servers import Served, served
@@ -162,6 +165,49 @@ async def test_who_leaves_can_come_back_with_the_session_key(arena: Served) -> N
     assert key not in left[2]
     assert code == 0
     assert "ada (you)" in out
+
+
+async def test_at_a_terminal_there_is_a_prompt_with_the_clock_and_a_way_back(arena: Served) -> None:
+    async with Arena(arena.url) as link:
+        invites = (await link.create("millionaire", {"clock": {"game": 600}})).invites
+        rival = await link.join(invites[1])
+        ours, theirs = os.openpty()
+        running = await asyncio.create_subprocess_exec(
+            *(*COMMAND, "play", invites[0], "--url", arena.url),
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env=environment(TERM="xterm"),
+        )
+        os.close(theirs)
+        shown = await asyncio.to_thread(read_until, ours, r"began.*\n▸?\d+:\d\d> ")
+        os.write(ours, b"/say hello\n")
+        heard = [message.content async for message in until(rival, "hello")]
+        running.send_signal(signal.SIGINT)
+        left = await asyncio.to_thread(read_until, ours, "goes on without you")
+        code = await running.wait()
+        os.close(ours)
+
+    assert "/help [MOVE]" in shown
+    assert "Your wealth is $" in shown
+    assert heard[-1] == "hello"
+    assert re.search(rf"ARENA_AUTH=s_1\.[0-9a-f]{{64}} arena play {rival.id} --url {re.escape(arena.url)}", left)
+    assert code == 130
+
+
+def read_until(terminal: int, pattern: str) -> str:
+    """What a terminal shows, up to what is looked for."""
+    shown = ""
+    while not re.search(pattern, shown, re.DOTALL):
+        shown += os.read(terminal, 65536).decode(errors="replace")
+    return shown
+
+
+async def until(game: Game, last: str) -> AsyncIterator[ChatMessage]:
+    async for message in game:
+        yield message
+        if message.content == last:
+            return
 
 
 async def test_players_sign_in_where_they_have_to(store: str, tmp_path: Path) -> None:

@@ -101,23 +101,30 @@ async def test_sixteen_agents_play_480_games_are_killed_in_the_middle_and_end_th
 
 
 async def test_ctrl_c_leaves_it_resumable_and_no_finished_game_is_played_again(tmp_path: Path) -> None:
-    file = write(tmp_path, count=6, games_per_pair=10)
+    program, gate = tmp_path / "waiter.py", tmp_path / "gate"
+    program.write_text(
+        f"import pathlib, time\nwhile not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.1)\n{PROGRAM}"
+    )
+    waiter = {"name": "waiter", "cmd": f"{sys.executable} {program}"}
+    file = write(tmp_path, agents=[*told(4)["agents"], waiter], games_per_pair=1)
     running = begin(file)
-    url = await reaches(file, 5)
+    url = await reaches(file, 6)
     live = arena("tournament", "status", file)
     async with httpx.AsyncClient(timeout=10) as web:
         page = await web.get(f"{url}/tournaments")
     os.kill(running.pid, signal.SIGINT)
     code = running.wait(60)
     left = json.loads(arena("tournament", "report", file, "--format", "json").out)
+    gate.touch()
     report = finish(file)
     again = finish(file)
 
     assert (live.code, page.status_code, code) == (0, 200, 130)
+    assert "6 of 10 games" in live.out
     assert left["again"]["seed"] is None
     before = {game["key"]: game for game in left["games"] if "scores" in game}
     after = {game["key"]: game for game in report["games"]}
-    assert len(before) >= 5
+    assert (len(before), len(after)) == (6, 10)
     assert {key: after[key] for key in before} == before
     assert again["games"] == report["games"]
 

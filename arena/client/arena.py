@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from random import Random
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -28,6 +28,7 @@ GAP = 4000  # with what we close a connection that skipped something
 SERVER_ERRORS = 500
 PATIENCE = 300.0  # seconds without a connection after which it is given up
 LONGEST = 15.0  # seconds between two tries
+ASK_AGAIN = 5.0  # seconds after which it is asked again what came of a ticket
 AWAY = 0.5  # seconds before a frame is sent again to a server whose store is away
 
 Value = TypeVar("Value")
@@ -66,6 +67,7 @@ class Arena(Desk):
         self.watched: dict[SessionId, Watched] = {}
         self._asking = 0  # joins and the like that are being answered
         self._early: dict[SessionId, list[Frame]] = {}  # what comes of them before their answer is read
+        self._tickets: dict[str, asyncio.Event] = {}  # set when something has come of them
         self._rng = Random()  # noqa: S311
         self._online: asyncio.Future[Client] | None = None
         self._running: asyncio.Task[None] | None = None
@@ -106,6 +108,51 @@ class Arena(Desk):
             return await self._sit(invite, "join", raw=raw, invite=invite, key=key, **signed)
 
         return await self._insist(sit)
+
+    async def queue(
+        self,
+        challenge: str,
+        options: Mapping[str, JsonValue] | None = None,
+        *,
+        ranked: bool = True,
+        user: str | None = None,
+    ) -> str:
+        """Wait until there is company for a game; the invite of a seat. Who stops waiting gives its ticket up."""
+        wish = {"challengeType": challenge, "options": options, "ranked": ranked, "key": new_key()}
+
+        async def enter() -> Frame:
+            signed = self.identity.sign(f"queue:{challenge}") if self.identity else {"userId": user}
+            return await self._once("queue", {**wish, **signed})
+
+        ticket = ""
+        try:
+            while (state := await self._insist(enter))["status"] == "waiting":
+                ticket = state["ticket"]
+                told = self._tickets.setdefault(ticket, asyncio.Event())
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(ASK_AGAIN):  # a new connection has to be told to follow it
+                        await told.wait()
+        except asyncio.CancelledError:
+            with suppress(Exception):
+                ticket = ticket or (await enter())["ticket"]
+                await self._once("queue", {"challengeType": challenge, "ticket": ticket, "off": True})
+            raise
+        finally:
+            self._tickets.pop(ticket, None)
+        if state["status"] != "matched":
+            raise Refused(state.get("code", "NOT_FOUND"), state.get("error", "The ticket is gone."))
+        return str(state["invite"])
+
+    async def find(
+        self,
+        challenge: str,
+        options: Mapping[str, JsonValue] | None = None,
+        *,
+        ranked: bool = True,
+        user: str | None = None,
+    ) -> Game:
+        """Wait for company, and take the seat."""
+        return await self.join(await self.queue(challenge, options, ranked=ranked, user=user), user)
 
     async def resume(self, session: str, session_key: str, *, raw: bool = False) -> Game:
         """Come back to a seat that was taken before, also by another program; it hears the game from its beginning."""
@@ -275,6 +322,9 @@ class Arena(Desk):
     async def _listen(self, guest: Client) -> None:
         while True:
             frame = await guest.hear()
+            if frame["type"] == "queue":
+                self._tickets.get(frame["ticket"], asyncio.Event()).set()
+                continue
             channel = frame.get("channel") or frame.get("message", {}).get("channel") or frame.get("challengeId")
             if channel is None:
                 continue

@@ -64,6 +64,17 @@ class Arena:
         """Open a session; the answer has its invites, which nobody is shown again."""
         return self.wait(self._arena.create(challenge, options, private=private))
 
+    def find(
+        self,
+        challenge: str,
+        options: Mapping[str, JsonValue] | None = None,
+        *,
+        ranked: bool = True,
+        user: str | None = None,
+    ) -> "Game":
+        """Wait for company, and take the seat."""
+        return Game(self, self.wait(self._arena.find(challenge, options, ranked=ranked, user=user)))
+
     def join(self, invite: str, user: str | None = None) -> "Game":
         """Take the seat of an invite."""
         return Game(self, self.wait(self._arena.join(invite, user)))

@@ -38,8 +38,7 @@ class Feed:
 
     again: ClassVar[str]  # the frame that asks a new connection for the rest
 
-    def __init__(self, arena: Arena, id_: SessionId, *, raw: bool = False) -> None:
-        self.arena = arena
+    def __init__(self, id_: SessionId, *, raw: bool = False) -> None:
         self.id = id_
         self.players: list[str] = []
         self.clocks: dict[str, Any] = {}  # milliseconds that each player has left, if there are limits, and who runs
@@ -50,6 +49,7 @@ class Feed:
         self.cursors: dict[str, dict[str, Any]] = {}
         self.seen = asyncio.Event()  # set once it is known who plays, or that nobody will tell
         self._clocked_at = 0.0
+        self._marks: dict[str, list[tuple[int, str, str | None]]] = {}  # by which a message is known again
         self._resumed: set[str] = set()  # channels whose history a new connection still owes us
         self._begun = asyncio.Event()
         self._status = Status.OPEN
@@ -175,17 +175,17 @@ class Feed:
         self._begun.set()
 
     def _begin(self, frame: Frame) -> bool:
-        channel, known = frame["channel"], self.cursors.get(frame["channel"])
-        if known is None:
-            self._pass_on(frame)
-        elif channel in self._resumed and not frame["recovered"]:
+        channel = frame["channel"]
+        is_new = channel not in self.cursors
+        is_lost = channel in self._resumed and not frame["recovered"]
+        if is_lost:
             self.recovered = False
-            known["index"] = min(known["index"], frame["next"])
+        if is_new or is_lost:
             self._pass_on(frame)
         self._resumed.discard(channel)
         gap = False
         for raw in frame["messages"]:
-            gap |= self._take(raw, frame["epoch"], is_known=known is None)
+            gap |= self._take(raw, frame["epoch"], is_known=is_new or is_lost)
         at = self.cursors.setdefault(channel, {"index": 1, "epoch": frame["epoch"]})
         if at["index"] == frame["next"]:
             at["epoch"] = frame["epoch"]
@@ -194,10 +194,14 @@ class Feed:
     def _take(self, raw: Frame, epoch: str, *, is_known: bool = False) -> bool:
         message = ChatMessage.from_wire(raw)
         at = self.cursors.setdefault(message.channel, {"index": 1, "epoch": ""})
-        if message.index < at["index"]:
+        marks, mark = self._marks.setdefault(message.channel, []), (message.timestamp, message.from_, message.to)
+        if message.index < at["index"] and marks[message.index - 1] == mark:
             return False
         if message.index > at["index"]:
             return True
+        # Below the cursor it is another one than was heard there: the server has lost the end of its log and goes on.
+        del marks[message.index - 1 :]
+        marks.append(mark)
         at.update(index=message.index + 1, epoch=epoch)
         if not is_known:
             self._pass_on({"type": "new_message", "message": raw, "epoch": epoch})
@@ -242,6 +246,10 @@ class Watched(Feed):
     """A session that is watched: others' direct messages are `redacted`, and nobody can be spoken to."""
 
     again = "watch"
+
+    def __init__(self, arena: Arena, id_: SessionId, *, raw: bool = False) -> None:
+        super().__init__(id_, raw=raw)
+        self.arena = arena
 
     async def leave(self) -> None:
         """Watch no more."""

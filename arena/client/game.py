@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from pydantic import JsonValue
 
@@ -12,8 +12,12 @@ from arena.client.connection import Frame, new_key
 from arena.client.feed import Feed
 from arena.models import OPERATOR, ChallengeMetadata, ChallengeOperatorState, ChatMessage, Score, SessionId
 
-if TYPE_CHECKING:
-    from arena.client.arena import Arena
+
+class Carrier(Protocol):
+    """What brings the moves of a seat to the server."""
+
+    async def play(self, game: Game, type: str, **fields: Any) -> Frame:
+        """Send a frame from the seat of a game, until it is answered."""
 
 
 class Game(Feed):
@@ -21,8 +25,9 @@ class Game(Feed):
 
     again = "resume"
 
-    def __init__(self, arena: Arena, told: Frame, invite: str, *, raw: bool = False) -> None:
-        super().__init__(arena, SessionId(told["ChallengeID"]), raw=raw)
+    def __init__(self, arena: Carrier, told: Frame, invite: str, *, raw: bool = False) -> None:
+        super().__init__(SessionId(told["ChallengeID"]), raw=raw)
+        self.arena = arena
         self.told = told  # the answer to `join` or `resume`, as it came
         self.info = ChallengeMetadata.from_wire(told["ChallengeInfo"])  # name, prompt and methods of the challenge
         self.seat: int = told["playerIndex"]
@@ -44,6 +49,11 @@ class Game(Feed):
     def time_left(self) -> float | None:
         """Seconds on this seat's clock; None if there is no limit."""
         return self.seconds_left(self.handle)
+
+    @property
+    def is_on_clock(self) -> bool:
+        """Whether this seat's time is running."""
+        return self.handle in self.clocks.get("running", ())
 
     # What a player does
 

@@ -17,6 +17,7 @@ class Failure(NamedTuple):
     reason: str
     passes: bool  # whether it may go better another time
     wait: float | None = None  # seconds that the provider wants us to wait
+    may_cost: bool = False  # whether the provider may have worked for it, and want to be paid
 
 
 class Failed(Exception):

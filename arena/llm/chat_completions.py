@@ -1,7 +1,6 @@
 """Endpoints that speak OpenAI's chat completions, as most servers of models do."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import httpx2
@@ -10,7 +9,7 @@ import openai
 from arena.llm.attempts import Failed
 from arena.llm.replies import GARBAGE, Count, Part, read, read_arguments
 from arena.llm.routes import Route
-from arena.llm.talk import Answer, Message, Stop, Tokens, Tool, ToolCall
+from arena.llm.talk import Answer, Message, Question, Stop, Tokens, ToolCall
 
 _STOPS: dict[str | None, Stop] = {"length": "length", "tool_calls": "tools", "content_filter": "refusal"}
 
@@ -56,15 +55,17 @@ class ChatCompletions:
         if route.base_url:
             self.client.organization = self.client.project = None
 
-    async def ask(self, model: str, messages: Sequence[Message], tools: Sequence[Tool], max_tokens: int) -> Answer:
+    async def ask(self, model: str, question: Question) -> Answer:
         """One call, not repeated."""
         told: dict[str, Any] = {
             "model": model,
-            "messages": list(map(_told, messages)),
-            self.route.limit_name: max_tokens,
+            "messages": list(map(_told, question.messages)),
+            self.route.limit_name: question.max_tokens,
         }
-        if tools:
-            told["tools"] = [{"type": "function", "function": tool._asdict()} for tool in tools]
+        if question.tools:
+            told["tools"] = [{"type": "function", "function": tool._asdict()} for tool in question.tools]
+        if question.temperature is not None:
+            told["temperature"] = question.temperature
         reply = await self.client.chat.completions.with_raw_response.create(**told)
         return _answer(read(_Completion, reply.http_response.content))
 
@@ -79,7 +80,11 @@ def _told(message: Message) -> dict[str, Any]:
 
 
 def _called(call: ToolCall) -> dict[str, Any]:
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": json.dumps(call.arguments)}}
+    return {
+        "id": call.id,
+        "type": "function",
+        "function": {"name": call.name, "arguments": json.dumps(call.arguments or {})},
+    }
 
 
 def _answer(completion: _Completion) -> Answer:
@@ -91,8 +96,11 @@ def _answer(completion: _Completion) -> Answer:
         text=said.content or "",
         tokens=Tokens(usage.prompt_tokens, usage.completion_tokens),
         stop="refusal" if said.refusal else _STOPS.get(reason, "end"),
-        calls=tuple(
-            ToolCall(call.id, call.function.name, read_arguments(call.function.arguments))
-            for call in said.tool_calls or ()
-        ),
+        calls=tuple(map(_wish, said.tool_calls or ())),
     )
+
+
+def _wish(call: _Call) -> ToolCall:
+    written = call.function.arguments
+    arguments = read_arguments(written)
+    return ToolCall(call.id, call.function.name, arguments, written if arguments is None else "")

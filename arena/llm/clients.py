@@ -1,7 +1,6 @@
 """The clients of providers. Importing this costs seconds: `Models` does so in a thread, when it first asks."""
 
 import logging
-from collections.abc import Sequence
 
 import anthropic
 import httpx2
@@ -11,7 +10,7 @@ from arena.llm.attempts import Failed, Failure, by_status
 from arena.llm.chat_completions import ChatCompletions
 from arena.llm.messages_api import Messages
 from arena.llm.routes import Route
-from arena.llm.talk import Answer, Message, Tool
+from arena.llm.talk import Answer, Question
 
 NO_KEY = "none"  # what endpoints that want no key are shown; the clients insist on one
 _STATUS = (openai.APIStatusError, anthropic.APIStatusError)
@@ -33,10 +32,10 @@ class Endpoint:
         client = ChatCompletions if route.api == "openai" else Messages
         self._client = client(route, key or NO_KEY, self._http)
 
-    async def ask(self, model: str, messages: Sequence[Message], tools: Sequence[Tool], max_tokens: int) -> Answer:
+    async def ask(self, model: str, question: Question) -> Answer:
         """One call, not repeated."""
         try:
-            return await self._client.ask(model, messages, tools, max_tokens)
+            return await self._client.ask(model, question)
         except Failed as failed:
             failure = failed.failure
         except Exception as error:  # whatever it is may hold the key and the question, so nothing of it goes on
@@ -54,5 +53,6 @@ def failure_of(error: Exception) -> Failure:
         headers = error.response.headers
         return by_status(error.status_code, headers.get("retry-after"), headers.get("x-should-retry"))
     if isinstance(error, _CONNECTION):
-        return Failure("the provider cannot be reached", passes=True)
+        reached = not isinstance(error.__cause__ or error, (httpx2.ConnectError, httpx2.ConnectTimeout))
+        return Failure("the provider cannot be reached", passes=True, may_cost=reached)
     return Failure(f"the call failed: {type(error).__name__}", passes=False)

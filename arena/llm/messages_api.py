@@ -1,5 +1,6 @@
 """Anthropic's messages, and endpoints that speak them."""
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
@@ -9,7 +10,7 @@ import httpx2
 
 from arena.llm.replies import Count, Part, read
 from arena.llm.routes import Route
-from arena.llm.talk import Answer, Message, Stop, Tokens, Tool, ToolCall
+from arena.llm.talk import Answer, Message, Question, Stop, Tokens, ToolCall
 
 _STOPS: dict[str | None, Stop] = {"max_tokens": "length", "tool_use": "tools", "refusal": "refusal"}
 
@@ -44,15 +45,18 @@ class Messages:
         )
         self.client._custom_headers = {}  # those of the environment were meant for one endpoint, not for all
 
-    async def ask(self, model: str, messages: Sequence[Message], tools: Sequence[Tool], max_tokens: int) -> Answer:
+    async def ask(self, model: str, question: Question) -> Answer:
         """One call, not repeated."""
-        told: dict[str, Any] = {"model": model, "max_tokens": max_tokens, "messages": list(_turns(messages))}
+        messages = question.messages
+        told: dict[str, Any] = {"model": model, "max_tokens": question.max_tokens, "messages": list(_turns(messages))}
         if system := "\n\n".join(message.text for message in messages if message.role == "system"):
             told["system"] = system
-        if tools:
+        if question.tools:
             told["tools"] = [
-                {"name": name, "description": text, "input_schema": schema} for name, text, schema in tools
+                {"name": name, "description": text, "input_schema": schema} for name, text, schema in question.tools
             ]
+        if question.temperature is not None:
+            told["temperature"] = question.temperature
         reply = await self.client.messages.with_raw_response.create(**told)
         return _answer(read(_Reply, reply.http_response.content))
 
@@ -81,9 +85,11 @@ def _answer(reply: _Reply) -> Answer:
         text="".join(block.text for block in reply.content if block.type == "text"),
         tokens=Tokens(spent, usage.output_tokens),
         stop=_STOPS.get(reply.stop_reason, "end"),
-        calls=tuple(
-            ToolCall(block.id, block.name, block.input if isinstance(block.input, dict) else None)
-            for block in reply.content
-            if block.type == "tool_use"
-        ),
+        calls=tuple(_wish(block) for block in reply.content if block.type == "tool_use"),
     )
+
+
+def _wish(block: _Block) -> ToolCall:
+    if isinstance(block.input, dict):
+        return ToolCall(block.id, block.name, block.input)
+    return ToolCall(block.id, block.name, None, json.dumps(block.input))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from arena.llm.attempts import Failed, Failure, pause
 from arena.llm.routes import ModelsConfig, Route
-from arena.llm.talk import Answer, Message, Tokens, Tool, Unanswered
+from arena.llm.talk import Answer, Message, Question, Tokens, Tool, Unanswered
 
 if TYPE_CHECKING:
     from arena.llm.clients import Endpoint
@@ -38,6 +38,11 @@ class Models:
         """Let go of all connections."""
         while self._endpoints:
             await self._endpoints.popitem()[1].close()
+
+    @property
+    def keys(self) -> list[str]:
+        """All keys that it knows, for whoever has to keep them out of something."""
+        return [key for key in self._keys.values() if key]
 
     def cost(self, model: str, tokens: Tokens) -> float | None:
         """What so many tokens cost in USD, if the settings know the price."""
@@ -69,38 +74,42 @@ class Models:
     ) -> Answer:
         """The answer of a model, asked again while that may help; the seconds are for each attempt."""
         model = model or self.config.default
-        route = self.config.route(model)
-        if (trouble := self.trouble(model)) or route is None:
-            raise Unanswered(trouble)
-        limit = min(seconds, self.config.max_seconds)
+        question = Question(messages, tools, max_tokens or self.config.max_tokens)
         attempt = 0
         while True:
             attempt += 1
-            outcome = await self._attempt(route, model, messages, tools, max_tokens or self.config.max_tokens, limit)
+            outcome = await self.attempt(model, question, seconds)
             if isinstance(outcome, Answer):
-                return outcome._replace(usd=self.cost(model, outcome.tokens))
-            wait = pause(outcome, attempt, self.config, self._rng)
+                return outcome
+            wait = self.pause(outcome, attempt)
             logger.warning("no answer of a model attempt=%d reason=%s wait=%s", attempt, outcome.reason, wait)
             if wait is None:
                 raise Unanswered(f'model "{model}": {outcome.reason}')
             await asyncio.sleep(wait)
 
-    async def _attempt(
-        self,
-        route: Route,
-        model: str,
-        messages: Sequence[Message],
-        tools: Sequence[Tool],
-        max_tokens: int,
-        limit: float,
-    ) -> Answer | Failure:
+    async def prepare(self, model: str) -> None:
+        """Do what has to be done once before a model can be asked."""
+        if (route := self.config.route(model)) is not None:
+            await self._endpoint(route)
+
+    def pause(self, failure: Failure, attempt: int) -> float | None:
+        """Seconds until a call is tried again after its n-th attempt, from 1; none if it is given up."""
+        return pause(failure, attempt, self.config, self._rng)
+
+    async def attempt(self, model: str, question: Question, seconds: float) -> Answer | Failure:
+        """One call, not repeated, for those who count each; raises `Unanswered` if there can be none."""
+        route = self.config.route(model)
+        if (trouble := self.trouble(model)) or route is None:
+            raise Unanswered(trouble)
+        limit = min(seconds, self.config.max_seconds)
         endpoint = await self._endpoint(route)
         async with self._free:
             try:
                 async with asyncio.timeout(limit):
-                    return await endpoint.ask(route.model or model, messages, tools, max_tokens)
+                    answer = await endpoint.ask(route.model or model, question)
+                    return answer._replace(usd=self.cost(model, answer.tokens))
             except TimeoutError:
-                return Failure(f"no answer within {limit:g} s", passes=True)
+                return Failure(f"no answer within {limit:g} s", passes=True, may_cost=True)
             except Failed as failed:
                 return failed.failure
 

@@ -6,9 +6,10 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, NonNegativeInt, ValidationError
 
 from arena.llm.attempts import Failed, Failure
+from arena.models import strict_json
 
 Count = Annotated[NonNegativeInt, BeforeValidator(lambda value: 0 if value is None else value)]
-GARBAGE = Failure("the provider's reply makes no sense", passes=False)
+GARBAGE = Failure("the provider's reply makes no sense", passes=False, may_cost=True)
 
 
 class Part(BaseModel):
@@ -29,9 +30,10 @@ def read(shape: type[Reply], content: bytes) -> Reply:
 
 
 def read_arguments(text: str) -> dict[str, Any] | None:
-    """The arguments of a tool call, if they are a JSON object."""
+    """The arguments of a tool call, if they are a JSON object that can be written again."""
     try:
         arguments = json.loads(text or "{}")
+        strict_json(arguments)
     except (ValueError, RecursionError):
         return None
     return arguments if isinstance(arguments, dict) else None

@@ -82,5 +82,9 @@ class ModelsConfig(Model):
 
     def cost(self, model: str, tokens: Tokens) -> float | None:
         """What so many tokens of a model cost, if its price is known."""
-        price = next((price for price in self.prices if fnmatchcase(model, price.match)), None)
+        price = self.price(model)
         return None if price is None else price.of(tokens)
+
+    def price(self, model: str) -> Price | None:
+        """What a model costs, if that is known."""
+        return next((price for price in self.prices if fnmatchcase(model, price.match)), None)

@@ -10,6 +10,7 @@ class ToolCall(NamedTuple):
     id: str
     name: str
     arguments: dict[str, Any] | None  # none if what the model wrote is no JSON object
+    written: str = ""  # what it wrote instead
 
 
 class Message(NamedTuple):
@@ -27,6 +28,15 @@ class Tool(NamedTuple):
     name: str
     description: str
     parameters: dict[str, Any]
+
+
+class Question(NamedTuple):
+    """All that a model is asked in one call."""
+
+    messages: Sequence[Message]
+    tools: Sequence[Tool] = ()
+    max_tokens: int = 4096  # of the answer
+    temperature: float | None = None  # none is the provider's own choice
 
 
 class Tokens(NamedTuple):

@@ -15,6 +15,7 @@ SCHEMA = "1"
 
 META = "{meta}"
 WORKERS = "{meta}:workers"
+SIGNING = "{meta}:signing"  # key pairs that records are signed with, by number
 JOBS = "{jobs}:q"
 JOB_IDS = "{jobs}:ids"
 LOBBY_FEED = "{idx}:f"
@@ -136,6 +137,16 @@ def memory(job: str) -> str:
 def profile(user: str) -> str:
     """A player's profile."""
     return f"u:{user}"
+
+
+def agent(entrant: str) -> str:
+    """What an entrant has declared."""
+    return f"a:{entrant}"
+
+
+def variants(user: str) -> str:
+    """The entrants of a user, by the time when each was declared first."""
+    return f"av:{user}"
 
 
 def signatures(user: str) -> str:

@@ -1,6 +1,7 @@
 """Sessions in the store: load, commit, talk, read a log. One script call each, and each may be sent twice."""
 
 import hashlib
+import zlib
 from collections.abc import Coroutine, Iterable, Sequence
 from typing import Annotated, Any, Literal, NamedTuple, cast
 
@@ -299,6 +300,18 @@ class Sessions:
         tag, end, *found = await self.nodes.script("heads", [keys.of(room).session, *logs])
         heads = [(length, last.decode()) for length, last in zip(found[::2], found[1::2], strict=True)]
         return Heads(tag.decode() if keys.is_session_id(room) else FREE, read_end(end.decode()), heads)
+
+    async def proof(self, session: SessionId) -> bytes | None:
+        """The signed record of a session, if one was kept."""
+        key = keys.of(session).session
+        found = await self.nodes.run(key, "HGET", key, "proof")
+        return None if found is None else zlib.decompress(found)
+
+    async def keep_proof(self, session: SessionId, proof: bytes, *, instead: bool = False) -> bytes:
+        """Keep the signed record of a session; what was kept before stays, unless this comes in its place."""
+        packed = zlib.compress(proof)
+        kept = await self.nodes.script("proof", [keys.of(session).session], packed, int(instead))
+        return proof if kept is None else zlib.decompress(kept)
 
     async def inputs(self, session: SessionId) -> list[Input]:
         """Everything that happened to a session, in order."""

@@ -33,6 +33,7 @@ class Director:
         self.standing = entry.standing
         self.games = dict(entry.games)
         self.desk = Desk(engine, secret, entry)
+        self._run = entry.standing.run
         self._waiting: deque[Table] = deque()
         self._beside: dict[str, list[Table]] = {}  # tables by deal
         self._playing: dict[asyncio.Task[None], Table] = {}
@@ -59,14 +60,14 @@ class Director:
             await self._leave()
 
     async def _goes_on(self) -> bool:
-        """Whether nobody has stopped it meanwhile; adds up the time."""
+        """Whether nobody has stopped it meanwhile, or begun it anew; adds up the time."""
         now = time.monotonic()
         if now - self._counted >= LOOK:
             before = await self.store.standing(self.head.id)
             self.standing = before.model_copy(update={"seconds": before.seconds + now - self._counted})
             self._counted = now
             await self.store.change(self.head.id, before, self.standing)  # what was changed meanwhile is seen next time
-        return self.standing.phase is Phase.RUNNING
+        return self.standing.phase is Phase.RUNNING and self.standing.run == self._run
 
     def _fill(self) -> Ending | None:
         """Ask the plan for more games when the last are over; the reason if there are none."""

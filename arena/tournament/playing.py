@@ -2,8 +2,8 @@
 
 import asyncio
 import hashlib
+import itertools
 import json
-import secrets
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,7 @@ class Play:
         self.folder = folder
         self.settings = settings
         self.as_json = as_json
-        self.key = key_of(setup) if not fresh else secrets.token_hex(16)
+        self.fresh = fresh
         self.players = players_of(setup, settings.load) if any(not agent.is_ours for agent in setup.agents) else {}
 
     async def here(self, store: str) -> int:
@@ -93,7 +93,7 @@ class Play:
         return await self._play(host)
 
     async def _play(self, host: Host) -> int:
-        told = await host.ask("POST", "tournaments", body={"setup": self._sent(), "key": self.key})
+        told = await self._found(host)
         games = told["games"]
         if told["phase"] != Phase.FINISHED and (told["phase"] != Phase.RUNNING or games["played"] + games["playing"]):
             told = await host.ask("POST", "tournaments", told["id"], "resume", body=self._changed())
@@ -114,6 +114,15 @@ class Play:
             await asyncio.gather(running, return_exceptions=True)
         await self._report(host, told["id"])
         return 0 if told["phase"] == Phase.FINISHED else STOPPED
+
+    async def _found(self, host: Host) -> dict[str, Any]:
+        """The tournament of the file, new or begun before; if it is to be played again, the first not yet finished."""
+        for number in itertools.count():
+            key = key_of(self.setup) + (f".{number}" if number else "")
+            told: dict[str, Any] = await host.ask("POST", "tournaments", body={"setup": self._sent(), "key": key})
+            if not self.fresh or told["phase"] != Phase.FINISHED:
+                break
+        return told
 
     async def _run_agents(self, host: Host, id_: str) -> None:
         if self.players:

@@ -8,9 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from arena.client.arena import Arena, Disconnected
-from arena.client.game import Game, Started
-from arena.client.place import Place
+from arena.client import Arena, Disconnected, Game, Place, Started
 from arena.errors import ArenaError, CannotStart
 from arena.identity import Identity
 from arena.players import Player, player_of
@@ -91,7 +89,14 @@ class Runner:
         turns = [asyncio.Event() for _ in range(len(game["seats"]) + 1)]
         turns[0].set()
         places = [
-            Turn(seat["invite"], self.url, seat["agent"], self.identities.get(seat["agent"]), *turns[at : at + 2])
+            Turn(
+                seat["invite"],
+                self.url,
+                seat["agent"],
+                self.identities.get(seat["agent"]),
+                before=turns[at],
+                after=turns[at + 1],
+            )
             for at, seat in enumerate(game["seats"])
         ]
         await asyncio.gather(*(self._sit(game["key"], seat, place) for seat, place in enumerate(places)))

@@ -19,11 +19,12 @@ from arena.duties import again
 from arena.metrics import Metrics
 from arena.runtime import Arena, open_arena, running
 from arena.settings import Settings
-from arena.web import pages, replays, sse
+from arena.web import pages, proofs, replays, sse
 from arena.web.addresses import TrustedProxies, caller
 from arena.web.bodies import BodyLimit
 from arena.web.handshake import choose_codec
 from arena.web.headers import cors
+from arena.web.house import Host
 from arena.web.limits import Connections, RequestLimit
 from arena.web.local import is_own_page
 from arena.web.mcp import protocol
@@ -140,8 +141,9 @@ def create_app(
         async with open_arena(settings, catalog, store) as arena:
             connections = Connections(arena.slots, settings.limit_stall_seconds)
             app.state.arena, app.state.connections, app.state.metrics = arena, connections, metrics
-            connections.at_close.append(arena.waiting.release)
+            connections.at_close += [arena.waiting.release, arena.matchmaker.followers.release]
             arena.measure(metrics)
+            arena.matchmaker.house = host = Host(arena)
 
             async def publish() -> None:
                 metrics.publish()
@@ -157,6 +159,7 @@ def create_app(
             )
             async with running(arena, *duties, failed=failed):
                 yield
+                await host.close()
 
     def arena() -> Arena:
         running: Arena = app.state.arena
@@ -179,6 +182,7 @@ def create_app(
             Route("/health", health),
             Route("/ready", ready),
             Route("/metrics", show_metrics),
+            Route(proofs.KEYS, proofs.keys),
             *pages.ROUTES,
             *spec.routes(pages.static_files()),
             Mount("/static", pages.Files(directory=pages.static_files(), check_dir=False)),

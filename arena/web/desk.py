@@ -10,7 +10,7 @@ from arena.models import Channel, Invite, Seat, SessionId, UserId
 from arena.room import Listener, Subscription
 from arena.runtime import Arena
 from arena.session import Session, challenge_view, creator_view
-from arena.web.calls import runs, seats
+from arena.web.calls import queues, runs, seats
 from arena.wire import Cursor
 
 
@@ -48,6 +48,7 @@ class Desk:
             self.arena.hub.unsubscribe(subscription)
         self.following.clear()
         self.arena.lobby.forget(self.listener)
+        self.arena.matchmaker.followers.forget(self.listener)
 
     def drop(self, session: SessionId) -> None:
         """A session is gone."""
@@ -79,6 +80,8 @@ class Desk:
                 return await self._lobby(command)
             case wire.Leaderboard():
                 return await self._leaderboard(command)
+            case wire.Queue():
+                return await self._queue(command)
             case wire.Scorecards():
                 return await self._scorecards(command)
             case wire.Vote():
@@ -230,3 +233,17 @@ class Desk:
             self.arena.lobby.unfollow(self.listener, command.challenge_type, command.strategy)
             return Answer({})
         return Answer(await self.arena.lobby.follow(self.listener, command.challenge_type, command.strategy))
+
+    async def _queue(self, command: wire.Queue) -> Answer:
+        maker, type_ = self.arena.matchmaker, command.challenge_type
+        if command.off:
+            followed = maker.followers.unfollow(self.listener, type_, command.ticket)
+            left = [await maker.leave(type_, ticket) for ticket in ([command.ticket] if command.ticket else followed)]
+            return Answer(left[0].wire() if left else {})
+        if command.ticket is not None:
+            state = await maker.state(type_, command.ticket)
+        else:
+            body = command.model_dump(by_alias=True, exclude_none=True, exclude={"type", "id", "challenge_type"})
+            state = await queues.enter(self.arena, type_, body, self.origin)
+        await maker.follow(self.listener, state)
+        return Answer(state.wire())

@@ -47,7 +47,7 @@ async def look_up(arena: Arena) -> list[Metric]:
     found: list[Metric] = []
     try:
         async with asyncio.timeout(PATIENCE):
-            found = [await sessions(arena), await scoring(arena), *await waiting(arena)]
+            found = [await sessions(arena), await scoring(arena), await queues(arena), *await waiting(arena)]
     except (ArenaError, RedisError, OSError):
         pass
     return [*found, gauge("arena_store_up", "Whether the store answers.", [({}, float(bool(found)))])]
@@ -70,6 +70,13 @@ async def scoring(arena: Arena) -> Metric:
         behind = [games - stand.place.cursor for stand in stands if stand.frozen is None]  # a frozen board is to wait
         samples.append(({"challenge": type_}, max(behind, default=0)))
     return gauge("arena_scoring_backlog", "Games that a strategy has not counted yet.", samples)
+
+
+async def queues(arena: Arena) -> Metric:
+    """How many tickets wait for each challenge."""
+    lengths = await arena.matchmaker.queues.lengths(list(arena.catalog.challenges))
+    samples = [({"challenge": type_}, length) for type_, length in lengths.items()]
+    return gauge("arena_queue_tickets", "Tickets that wait for company.", samples)
 
 
 async def waiting(arena: Arena) -> list[Metric]:

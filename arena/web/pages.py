@@ -17,6 +17,7 @@ from arena.web.previews import preview, tags
 VIEWS = (  # as in static/app.js
     "/",
     "/session/{id}",
+    "/session/{id}/scorecards",
     "/boards/{type}",
     "/players/{id}",
     "/challenges/{type}",
@@ -24,6 +25,9 @@ VIEWS = (  # as in static/app.js
     "/play/{id}",
     "/tournaments",
     "/tournaments/{id}",
+    "/packs",
+    "/packs/{slug}",
+    "/sit",
 )
 WORDS = re.compile(r'<meta name="description".*?</title>', re.DOTALL)  # what each page says in its own way
 

@@ -38,7 +38,7 @@ async def preview(arena: Arena, view: str, named: Mapping[str, str]) -> Preview:
 
 async def _session(arena: Arena, id_: str) -> Preview:
     shown = challenge_view(await arena.engine.get(SessionId(id_)))
-    state, seats = shown.state, len(shown.invites)
+    state, seats = shown.state, shown.seats or len(shown.invites)
     match state.status:
         case Status.OPEN:
             return Preview(
@@ -102,8 +102,41 @@ async def _tournament(arena: Arena, id_: str) -> Preview:
     return Preview(f"{entry.setup.challenge}, {entry.setup.format} · {SITE}", " ".join([played, *leaders]))
 
 
+async def _scorecards(arena: Arena, id_: str) -> Preview:
+    said = await _session(arena, id_)
+    cards = (await arena.engine.get(SessionId(id_))).standing.scorecards
+    if not cards:
+        return said
+    told = [
+        f"Player {seat + 1}: {card.overall:.2f}, {card.passes} of {card.cases} cases passed"
+        for seat, card in enumerate(cards)
+    ]
+    return Preview(f"Scorecards · {said.title}", "; ".join(told) + ".")
+
+
+async def _packs(arena: Arena) -> Preview:
+    await arena.library.refresh()
+    count = len(arena.library.all())
+    packs = "1 challenge pack" if count == 1 else f"{count} challenge packs"
+    return Preview(f"Packs · {SITE}", f"{packs} to play: cases, and how their answers are scored.")
+
+
+async def _pack(arena: Arena, slug: str) -> Preview:
+    await arena.library.refresh()
+    newest = arena.library.releases(slug)[0]
+    return Preview(f"{newest.name} · Pack · {SITE}", newest.description or newest.name)
+
+
+async def _sit(arena: Arena) -> Preview:
+    return Preview(f"Your seat · {SITE}", "Somebody asks you to judge, or to speak for a person, while agents play.")
+
+
 VIEWS: dict[str, Callable[..., Awaitable[Preview]]] = {
     "/session/{id}": _session,
+    "/session/{id}/scorecards": _scorecards,
+    "/packs": _packs,
+    "/packs/{slug}": _pack,
+    "/sit": _sit,
     "/play/{id}": _invitation,
     "/boards/{type}": _board,
     "/players/{id}": _player,

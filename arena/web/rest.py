@@ -4,8 +4,8 @@ from typing import Any
 
 from arena.errors import Invalid
 from arena.models import Channel, UserId
-from arena.web import packs, runs, tournaments
-from arena.web.calls import lists, moves, people, rankings, seats
+from arena.web import packs, proofs, runs, tournaments
+from arena.web.calls import agents, lists, moves, people, queues, rankings, seats
 from arena.web.calls.bodies import Chat, Message, read
 from arena.web.errors import CODED, PLAYING
 from arena.web.hangup import unless_gone
@@ -47,6 +47,25 @@ async def pair(call: Call) -> Any:
 async def join(call: Call) -> Any:
     """A seat."""
     return await seats.join(call.arena, call.body, call.origin)
+
+
+async def enter_queue(call: Call) -> Any:
+    """A ticket."""
+    return (await queues.enter(call.arena, call.argument, call.body, call.origin)).wire()
+
+
+async def queue(call: Call) -> Any:
+    """How a ticket stands, or how many wait."""
+    ticket, wait = call.query.get("ticket"), moves.read_wait(call.query.get("wait"))
+    if ticket is None:
+        return await queues.overview(call.arena, call.argument)
+    standing = queues.state(call.arena, call.argument, ticket, wait)
+    return await (unless_gone(call.receive, standing) if wait else standing)
+
+
+async def leave_queue(call: Call) -> Any:
+    """A ticket given up."""
+    return await queues.leave(call.arena, call.argument, call.query.get("ticket"))
 
 
 async def message(call: Call) -> Any:
@@ -136,6 +155,16 @@ async def update(call: Call) -> Any:
     return await people.update(call.arena, call.viewer, call.body)
 
 
+async def declare(call: Call) -> Any:
+    """What an agent is made of."""
+    return await agents.declare(call.arena, call.viewer, call.body)
+
+
+async def agent(call: Call) -> Any:
+    """What an agent has declared, now and before."""
+    return await agents.show(call.arena, call.argument)
+
+
 async def leaderboards(call: Call) -> Any:
     """What boards there are."""
     return await rankings.overview(call.arena)
@@ -171,6 +200,9 @@ ROUTES = (
     Route("POST", "/arena/join", join, PLAYING),
     Route("POST", "/arena/message", message, PLAYING),
     Route("GET", "/arena/sync", arena_sync),
+    Route("POST", "/queue/{name}", enter_queue, CODED),
+    Route("GET", "/queue/{name}", queue, CODED),
+    Route("DELETE", "/queue/{name}", leave_queue, CODED),
     Route("GET", "/invites/{invite}", invited),
     Route("POST", "/invites", claim),
     Route("POST", "/chat/send", talk, PLAYING),
@@ -185,10 +217,13 @@ ROUTES = (
     Route("GET", "/users/{user}/challenges", history),
     Route("GET", "/users/{user}/scores", scores),
     Route("GET", "/users/{user}/leaderboards", on_boards),
+    Route("POST", "/agents", declare, CODED),
+    Route("GET", "/agents/{user}", agent, CODED),
     Route("GET", "/leaderboards", leaderboards),
     Route("GET", "/leaderboards/{board}/{strategy}", leaderboard),
     Route("GET", "/leaderboards/{board}/{strategy}/players/{user}", on_board),
     Route("GET", "/leaderboards/{board}/{strategy}/head-to-head", head_to_head),
+    *proofs.ROUTES,
     *packs.ROUTES,
     *runs.ROUTES,
     *tournaments.ROUTES,

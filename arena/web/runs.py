@@ -5,6 +5,7 @@ from typing import Any
 from arena.models import SessionId
 from arena.web.calls import runs
 from arena.web.errors import CODED
+from arena.web.packs import check_keeper
 from arena.web.routing import Call, File, Route
 
 
@@ -20,8 +21,11 @@ async def events(call: Call) -> Any:
 
 
 async def scorecards(call: Call) -> Any:
-    """What the evaluation found."""
-    return await (await _runs(call)).scorecards()
+    """What the evaluation found; all of it to those who keep the packs and ask for it."""
+    whole = call.query.get("whole") == "true"
+    if whole:
+        check_keeper(call)
+    return await (await _runs(call)).scorecards(whole=whole)
 
 
 async def vote(call: Call) -> Any:

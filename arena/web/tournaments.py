@@ -29,6 +29,10 @@ class NewTournament(Body):
     key: Key | None = None
 
 
+class Paused(Body):
+    """There is nothing to say about it."""
+
+
 class Resumed(Body):
     """What is to be otherwise from now on."""
 
@@ -82,14 +86,16 @@ async def seats(call: Call) -> Any:
     """The seats that wait for programs and models, with their invites, for whoever runs these."""
     check_host(call)
     entry = await _entry(call)
-    waiting = [game for game in entry.games.values() if not game.is_over and not _is_ours(entry, game)]
-    sessions = [await call.arena.engine.get(game.session) for game in waiting]
-    return {"games": [_seats(*pair) for pair in zip(waiting, sessions, strict=True)], "phase": entry.standing.phase}
+    waiting = [game for game in entry.games.values() if not game.is_over and _waits(entry, game)]
+    sessions = [await call.arena.sessions.load(game.session) for game in waiting]
+    there = [(game, session) for game, session in zip(waiting, sessions, strict=True) if session is not None]
+    return {"games": [_seats(*pair) for pair in there], "phase": entry.standing.phase}
 
 
 async def pause(call: Call) -> Any:
     """No more games for now."""
     check_host(call)
+    read(Paused, call.content if isinstance(call.content, dict) else {})
     return view(await call.arena.tournaments.pause(call.argument))
 
 
@@ -111,8 +117,9 @@ async def _entry(call: Call) -> Entry:
     return await call.arena.tournaments.load(call.argument)
 
 
-def _is_ours(entry: Entry, game: Game) -> bool:
-    return all(entry.setup.agent(name).is_ours for name in game.seats)
+def _waits(entry: Entry, game: Game) -> bool:
+    """Whether others than the server play it, and it was begun since they came last."""
+    return game.run == entry.standing.run and not all(entry.setup.agent(name).is_ours for name in game.seats)
 
 
 def _seats(game: Game, session: Session) -> dict[str, Any]:

@@ -22,6 +22,7 @@ class BoardPage extends HTMLElement {
     strategy: select("Strategy"),
     metric: select("Metric"),
     words: /** @type {HTMLInputElement} */ (h("input", { type: "search", placeholder: "Find a player", "aria-label": "Find a player", "data-search": true })),
+    owners: /** @type {HTMLInputElement} */ (h("input", { type: "checkbox", "data-owners": true })),
     about: h("p", { class: "facts" }),
     note: h("div"),
     table: /** @type {any} */ (h("board-table")),
@@ -33,17 +34,21 @@ class BoardPage extends HTMLElement {
 
   connectedCallback() {
     if (this.childElementCount) return;
-    const { title, type, strategy, metric, words, about, note, table, pages, scatter, meetings, ways } = this.#parts;
+    const { title, type, strategy, metric, words, owners, about, note, table, pages, scatter, meetings, ways } = this.#parts;
     type.addEventListener("change", () => this.#wish(`/boards/${encodeURIComponent(type.value)}`));
     strategy.addEventListener("change", () => this.#wish(`/boards/${encodeURIComponent(type.value)}?${new URLSearchParams({ strategy: strategy.value })}`));
     metric.addEventListener("change", () => {
       const { choice } = this.#outlook;
       if (choice) this.#wish(addressOf(choice, { metric: metric.value, sort: metric.value, isUp: false, offset: 0 }));
     });
+    owners.addEventListener("change", () => {
+      const { choice } = this.#outlook;
+      if (choice) this.#wish(addressOf(choice, { isByOwner: owners.checked, offset: 0 }));
+    });
     words.addEventListener("input", () => this.#showTable());
     table.show(null);
     this.append(
-      h("header", { class: "board-head" }, title, h("div", { class: "filters" }, labelled("Challenge", type), labelled("Strategy", strategy), labelled("Metric", metric), words), about, note),
+      h("header", { class: "board-head" }, title, h("div", { class: "filters" }, labelled("Challenge", type), labelled("Strategy", strategy), labelled("Metric", metric), words, h("label", { class: "toggle" }, owners, h("span", {}, "One line per owner"))), about, note),
       table,
       pages,
       h("div", { class: "columns charts" }, scatter, ways),
@@ -59,7 +64,7 @@ class BoardPage extends HTMLElement {
     this.#showTable();
     if (!board) return;
     this.#once("about", [aboutOf(board)], () => this.#showAbout(board));
-    this.#once("pages", [choice, board.players], () => this.#showPages(choice, board));
+    this.#once("pages", [choice, board.players, board.owners], () => this.#showPages(choice, board));
     this.#once("scatter", [outlook.crossed], () => this.#showScatter(outlook));
     this.#once("ways", [outlook.ways, board.metric], () => this.#showWays(outlook, board));
     this.#once("meetings", [outlook.meetings, board.rows.map(nameIn)], () => this.#showMeetings(outlook, board));
@@ -79,7 +84,8 @@ class BoardPage extends HTMLElement {
 
   /** @param {Head[]} heads @param {Record<string, {name: string}>} names @param {Choice} choice */
   #showChoices(heads, names, choice) {
-    const { title, type, strategy, metric } = this.#parts;
+    const { title, type, strategy, metric, owners } = this.#parts;
+    owners.checked = choice.isByOwner;
     const here = heads.filter(({ challengeType }) => challengeType === choice.type);
     const nameFor = (/** @type {string} */ one) => names[one]?.name ?? "All challenges";
     title.textContent = nameFor(choice.type);
@@ -111,8 +117,9 @@ class BoardPage extends HTMLElement {
     );
   }
 
-  #showPages(/** @type {Choice} */ choice, /** @type {Board} */ { players }) {
+  #showPages(/** @type {Choice} */ choice, /** @type {Board} */ board) {
     const { offset } = choice;
+    const players = board.owners ?? board.players; // lines
     const last = Math.min(players, offset + PAGE);
     this.#parts.pages.hidden = players <= PAGE;
     const links = [
@@ -163,8 +170,9 @@ class BoardPage extends HTMLElement {
 }
 
 /** What a board is made of, in words. @param {Board} board */
-function aboutOf({ players, games }) {
-  return [players === 1 ? "1 player" : `${players.toLocaleString()} players`, games === 1 ? "1 game" : `${games.toLocaleString()} games`];
+function aboutOf({ players, games, owners }) {
+  const counted = owners === undefined ? [] : [owners === 1 ? "1 owner" : `${owners.toLocaleString()} owners`];
+  return [...counted, players === 1 ? "1 player" : `${players.toLocaleString()} players`, games === 1 ? "1 game" : `${games.toLocaleString()} games`];
 }
 
 /** @param {string} label */

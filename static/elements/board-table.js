@@ -1,8 +1,8 @@
-import { figure, nameIn, ordered, pace, ranksOf, reach, sortedBy } from "../boards.js";
+import { figure, madeOf, nameIn, ordered, pace, ranksOf, reach, sortedBy } from "../boards.js";
 import { intervalBar } from "../charts.js";
 import { dayOf, h, nameOf } from "./dom.js";
 
-/** @import { Board, Choice, Metric, Row } from "../boards.js" */
+/** @import { Board, Choice, Metric, Row, Variant } from "../boards.js" */
 
 const MOVE = 180; // milliseconds that a line takes to its new place
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -107,7 +107,7 @@ function whole(board, choice) {
           "tr",
           { "data-player": row.playerId },
           rankCell(row, board.rows),
-          playerCell(row),
+          playerCell(row, board.metric),
           ...board.metrics.map((metric) => valueCell(row, metric, spans.get(metric.key) ?? [0, 1])),
           ...FACTS.map(({ cell }) => cell(row)),
         ),
@@ -127,8 +127,8 @@ function rankCell(row, rows) {
   return h("td", { class: isSure ? "rank sure" : "rank", title }, rank, band && h("span", { class: "band", title: "Places that are possible, with 95 %" }, ` (${band})`));
 }
 
-/** @param {Row} row */
-export function playerCell(row) {
+/** @param {Row} row @param {string} [metric] */
+export function playerCell(row, metric = "") {
   return h(
     "th",
     { scope: "row" },
@@ -136,6 +136,27 @@ export function playerCell(row) {
     row.model && h("span", { class: "model" }, " ", h("bdi", {}, row.model)),
     row.isBenchmark && h("span", { class: "tag" }, "benchmark"),
     row.provisional && h("span", { class: "tag", title: "So few games that the value says little" }, "provisional"),
+    row.variants ? ownerOf(row, row.variants, metric) : declaredBy(row),
+  );
+}
+
+/** What an agent says of itself. @param {Row} row */
+function declaredBy({ declared }) {
+  const words = [declared?.owner && `owner ${declared.owner}`, madeOf(declared)].filter(Boolean).join(", ");
+  return words && h("span", { class: "declared", title: "Self-reported: nobody has checked it" }, " ", h("bdi", {}, words));
+}
+
+/** The owner of a line, and all entrants that it stands for. @param {Row} row @param {Variant[]} variants @param {string} metric */
+function ownerOf({ declared }, variants, metric) {
+  const items = variants.map(({ playerId, metrics, declared }) =>
+    h("li", {}, h("a", { href: `/players/${encodeURIComponent(playerId)}` }, nameOf(playerId)), ` ${figure(metrics[metric])} `, h("bdi", {}, madeOf(declared) || "nothing declared")),
+  );
+  const count = variants.length === 1 ? "1 entrant" : `${variants.length} entrants`;
+  return h(
+    "details",
+    { class: "variants" },
+    h("summary", {}, declared?.owner ? h("bdi", {}, `${declared.owner}: `) : null, `${count}, self-reported`),
+    h("ul", {}, ...items),
   );
 }
 

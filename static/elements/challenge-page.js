@@ -1,9 +1,7 @@
-import { arrange, give, h } from "./dom.js";
-import "./board-table.js";
+import { h } from "./dom.js";
 import "./create-form.js";
-import "./result-list.js";
+import { GameSections } from "./game-sections.js";
 import { essay, inline } from "./prose.js";
-import "./session-card.js";
 
 /** @import { Board } from "../boards.js" */
 /** @import { Card, Result } from "../wall.js" */
@@ -12,19 +10,12 @@ import "./session-card.js";
 /** <challenge-page>: what a challenge is, who plays it, and a form to play it oneself. Call `introduce`, `show` or `fail`. */
 class ChallengePage extends HTMLElement {
   /** @type {() => number} */ now = Date.now;
-  /** @type {Map<string, any>} */ #cards = new Map();
-  #parts = {
-    form: /** @type {any} */ (h("create-form")),
-    wall: h("div", { class: "wall" }),
-    board: /** @type {any} */ (h("board-table")),
-    results: /** @type {any} */ (h("result-list")),
-  };
+  #parts = { form: /** @type {any} */ (h("create-form")), games: new GameSections(() => this.now()) };
 
   /** @param {string} type @param {Words} words */
   introduce(type, words) {
-    const { form, wall, board, results } = this.#parts;
+    const { form, games } = this.#parts;
     form.schema = words.options;
-    results.empty = "No game of this challenge has ended yet.";
     const seats = words.players === 1 ? "1 player" : `${words.players} players`;
     this.replaceChildren(
       h(
@@ -33,7 +24,7 @@ class ChallengePage extends HTMLElement {
         h("a", { class: "back", href: "/" }, "← All challenges"),
         h("h1", { tabindex: -1 }, words.name),
         h("p", { class: "lead" }, words.description),
-        h("p", { class: "facts" }, ...factsOf(words, seats).map((fact) => h("span", {}, fact))),
+        h("p", { class: "facts" }, ...factsOf(words, seats).map((fact) => h("span", {}, fact)), words.tags?.[0] === "pack" && h("a", { href: `/packs/${encodeURIComponent(type)}` }, "Cases, and how answers are scored")),
       ),
       h(
         "div",
@@ -46,25 +37,13 @@ class ChallengePage extends HTMLElement {
           h("section", { "aria-labelledby": "methods" }, h("h2", { id: "methods" }, "Moves"), h("dl", { class: "methods" }, ...(words.methods ?? []).flatMap(method))),
         ),
       ),
-      h("section", { "aria-labelledby": "sessions" }, h("h2", { id: "sessions" }, "Live"), wall),
-      h(
-        "div",
-        { class: "columns" },
-        h("section", { "aria-labelledby": "board" }, h("h2", { id: "board" }, "Leaderboard"), board, h("p", { class: "more" }, h("a", { href: `/boards/${encodeURIComponent(type)}` }, "The whole board"))),
-        h("section", { "aria-labelledby": "finished" }, h("h2", { id: "finished" }, "Finished"), results),
-      ),
+      ...games.sections(type),
     );
-    board.show(null);
   }
 
   /** @param {Card[]} all live games @param {Result[]} ended @param {Board | null} board */
   show(all, ended, board) {
-    this.#parts.board.show(board);
-    this.#cards = new Map(all.map((card) => [card.id, this.#cards.get(card.id) ?? give(/** @type {any} */ (h("session-card")), { now: this.now })]));
-    for (const card of all) this.#cards.get(card.id).card = card;
-    const place = this.#parts.wall;
-    arrange(place, all.length ? [...this.#cards.values()] : [place.querySelector(".empty") ?? h("p", { class: "empty" }, "Nobody plays this right now. Create a session, and hand out its invites.")]);
-    this.#parts.results.results = ended;
+    this.#parts.games.show(all, ended, board);
   }
 
   get form() {
@@ -84,10 +63,10 @@ function factsOf({ tags = [], utility, security, authors = [] }, seats) {
   return [seats, span("utility", utility), span("security", security), tags.join(", "), by && `by ${by}`].filter((fact) => typeof fact === "string" && fact !== "");
 }
 
-/** A move: what it is called, does and takes. @param {{name: string, description: string, arguments?: Record<string, any>}} method */
-function method({ name, description, arguments: schema }) {
+/** A move: what it is called, does and takes. @param {{name: string, description: string, role?: string, arguments?: Record<string, any>}} method */
+function method({ name, description, role, arguments: schema }) {
   const taken = Object.entries(schema?.properties ?? {}).map(([name, part]) => `${name}: ${/** @type {any} */ (part).type ?? "any"}`);
-  return [h("dt", {}, h("code", {}, name), taken.length > 0 && h("span", { class: "about" }, taken.join(", "))), h("dd", {}, ...inline(description))];
+  return [h("dt", {}, h("code", {}, name), role && h("span", { class: "about" }, `of the ${role}`), taken.length > 0 && h("span", { class: "about" }, taken.join(", "))), h("dd", {}, ...inline(description))];
 }
 
 customElements.define("challenge-page", ChallengePage);

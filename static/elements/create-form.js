@@ -1,6 +1,6 @@
 import { fieldsOf, optionsOf } from "../options.js";
 import { h } from "./dom.js";
-import { invites } from "./invite-list.js";
+import { invites, isPlayers } from "./invite-list.js";
 import { draw, givenIn } from "./schema-fields.js";
 
 /** @import { Challenge } from "../arena.js" */
@@ -55,15 +55,20 @@ class CreateForm extends HTMLElement {
   }
 
   /** There it is: a link for each seat, which whoever opens it takes. @param {Challenge} challenge */
-  made({ id, invites: codes }) {
+  made({ id, invites: codes, roles = {} }) {
     this.#parts.button.disabled = false;
     this.#parts.made.replaceChildren(
       h("h3", {}, "The session is open"),
       h("p", {}, "Give each player one link or one code. Whoever uses it first has the seat, so give it to nobody else."),
-      invites(id, codes.map((invite, seat) => ({ invite, label: `Seat ${seat + 1}` }))),
+      invites(id, codes.map((invite, seat) => ({ invite, label: titleOf(seat, roles[invite]), role: roles[invite] }))),
       h("p", {}, h("a", { href: `/session/${encodeURIComponent(id)}` }, "Watch the session")),
     );
   }
+}
+
+/** @param {number} seat @param {string | undefined} role */
+function titleOf(seat, role) {
+  return isPlayers(role) ? `Seat ${seat + 1}` : `Seat of the ${role}`;
 }
 
 customElements.define("create-form", CreateForm);

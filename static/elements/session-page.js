@@ -37,6 +37,8 @@ class SessionPage extends HTMLElement {
     extras: h("p", { class: "extras" }),
     split: h("button", { type: "button", class: "split", "aria-pressed": "false" }, "Side by side"),
     players: /** @type {any} */ (h("player-list")),
+    beside: h("div", { class: "beside" }),
+    above: h("div", { class: "above" }),
     logs: h("div", { class: "logs" }),
     log: /** @type {any} */ (h("chat-log")),
     talk: /** @type {any} */ (h("chat-log")),
@@ -47,13 +49,13 @@ class SessionPage extends HTMLElement {
     document.addEventListener("keydown", this.#onKey);
     this.#second = setInterval(() => this.#isLive && this.#drawTimeline(), 1_000);
     if (this.childElementCount) return;
-    const { title, facts, extras, split, players, logs, log, timeline } = this.#parts;
+    const { title, facts, extras, split, players, beside, above, logs, log, timeline } = this.#parts;
     logs.append(log);
     extras.append(split, ...this.extras);
     this.append(
       h("header", { class: "session-head" }, !this.isRecord && h("a", { class: "back", href: "/" }, "← All games"), title, facts, extras),
-      h("aside", { "aria-label": "Players" }, h("h2", { class: "unseen" }, "Players"), players),
-      logs,
+      h("aside", { "aria-label": "Players" }, h("h2", { class: "unseen" }, "Players"), players, beside),
+      h("div", { class: "said" }, above, logs),
       timeline,
     );
     this.addEventListener("click", (event) => this.#follow(event));
@@ -287,6 +289,12 @@ class SessionPage extends HTMLElement {
       h("code", { class: "handle", title: id }, short(id)),
     ];
     this.#parts.facts.replaceChildren(...all(facts));
+  }
+
+  /** Show more than any game has: something beside the players, and something above what is said. @param {HTMLElement} beside @param {HTMLElement} above */
+  furnish(beside, above) {
+    this.#parts.beside.replaceChildren(beside);
+    this.#parts.above.replaceChildren(above);
   }
 
   /** Nothing can be shown. @param {string} title @param {string} sentence */

@@ -60,11 +60,12 @@ export function open({ arena, params, query, changed, go }) {
     const before = outlook.choice;
     outlook.choice = choice;
     drawSoon();
-    const isOther = !before || ["strategy", "metric", "offset"].some((part) => before[/** @type {"strategy"} */ (part)] !== choice[/** @type {"strategy"} */ (part)]);
+    const isOther = !before || ["strategy", "metric", "offset", "isByOwner"].some((part) => before[/** @type {"strategy"} */ (part)] !== choice[/** @type {"strategy"} */ (part)]);
     if (!isOther) return;
     stop();
     if (before?.strategy !== choice.strategy) Object.assign(outlook, { board: undefined, crossed: [], meetings: null, ways: [] });
-    stop = followBoard(arena, { type, strategy: choice.strategy, metric: choice.metric, offset: choice.offset, limit: PAGE }, hear, fail);
+    const by = choice.isByOwner ? { by: "owner" } : {};
+    stop = followBoard(arena, { type, strategy: choice.strategy, metric: choice.metric, offset: choice.offset, limit: PAGE, ...by }, hear, fail);
   }
 
   /** @param {Board} board */

@@ -4,23 +4,17 @@ import { path, post, read } from "../api.js";
 import "../elements/challenge-page.js";
 import { give } from "../elements/dom.js";
 import { keep } from "../keep.js";
-import { cards, hearOf, newWall, recall, results } from "../wall.js";
 import { soon } from "./drawing.js";
-import { followBoard } from "./following.js";
-import { followWall, wallNow } from "./lobby.js";
+import { followGames } from "./games.js";
 import { wear } from "./styles.js";
 
 /** @import { Refusal } from "../arena.js" */
 /** @import { Context, View } from "../app.js" */
-/** @import { Board, Head } from "../boards.js" */
 /**
  * @typedef {{name: string, description: string, players: number, prompt: string, options?: Record<string, any>,
  *   methods?: {name: string, description: string, arguments?: Record<string, any>}[], tags?: string[],
  *   authors?: {name?: string}[], utility?: [number, number], security?: [number, number]}} Words
  */
-
-const LEADERS = 10;
-const RECENT = 10;
 
 await Promise.all([wear("boards"), wear("challenge")]);
 
@@ -28,16 +22,14 @@ await Promise.all([wear("boards"), wear("challenge")]);
 export function open({ arena, params: { type }, now, changed }) {
   const element = give(/** @type {any} */ (document.createElement("challenge-page")), { now });
   /** @type {Words | null} */ let words = null;
-  /** @type {Board | null} */ let board = null;
-  let ended = newWall(); // the wall of all challenges may have forgotten games of ours
   let isOpen = true;
-  let stopBoard = () => {};
 
   const drawSoon = soon(() => {
     if (!isOpen || !words) return;
-    element.show(cards(wallNow() ?? newWall(), { challenge: type }), results(ended), board);
+    element.show(games.live(), games.ended(), games.board());
     changed();
   });
+  const games = followGames(arena, type, drawSoon, "scorecard");
 
   async function begin() {
     try {
@@ -48,23 +40,9 @@ export function open({ arena, params: { type }, now, changed }) {
     if (!isOpen) return;
     element.introduce(type, words);
     changed();
-    const [found, page] = await Promise.all([read("/leaderboards"), read(path`/challenges/${type}`, { status: "ended", limit: RECENT })]);
-    if (!isOpen) return;
-    ended = recall(ended, page);
-    const head = found.boards.find((/** @type {Head} */ { challengeType }) => challengeType === type);
-    if (head) {
-      stopBoard = followBoard(arena, { type, strategy: head.strategy, limit: LEADERS }, (told) => {
-        board = told;
-        drawSoon();
-      });
-    }
-    drawSoon();
+    await games.ask();
   }
 
-  const stopWall = followWall(arena, (frame) => {
-    if (frame?.event === "ended" && frame.challenge.challengeType === type) ended = hearOf(ended, [frame]);
-    drawSoon();
-  });
   element.addEventListener("create", async (/** @type {CustomEvent<{options: object, private: boolean}>} */ { detail }) => {
     try {
       const made = await post(path`/challenges/${type}`, detail);
@@ -80,8 +58,7 @@ export function open({ arena, params: { type }, now, changed }) {
     title: () => (words ? `${words.name} · Arena` : "Arena"),
     close: () => {
       isOpen = false;
-      stopBoard();
-      stopWall();
+      games.stop();
     },
   };
 }

@@ -5,7 +5,7 @@ import { GLOBAL } from "../boards.js";
 
 /** @import { Arena, Refusal } from "../arena.js" */
 /** @import { Board } from "../boards.js" */
-/** @typedef {{type: string, strategy: string, metric?: string, offset?: number, limit?: number}} Wish */
+/** @typedef {{type: string, strategy: string, metric?: string, offset?: number, limit?: number, by?: string}} Wish */
 
 const PATIENCE = 10_000; // milliseconds between two looks at a board that does not say when it moves
 

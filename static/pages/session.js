@@ -1,5 +1,6 @@
 /** One session, live or after its end. */
 
+import { path, read } from "../api.js";
 import { give, h } from "../elements/dom.js";
 import "../elements/session-page.js";
 import { readMoment, writeMoment } from "../replay.js";
@@ -21,15 +22,35 @@ export function open({ arena, params: { id }, query, now, changed, go }) {
   const element = give(/** @type {any} */ (document.createElement("session-page")), { now, extras: downloads(id) });
   const moved = (/** @type {URLSearchParams} */ query) => element.seek(readMoment(query.get("at")), query.get("line"));
   let session = newSession(id);
+  /** @type {Awaited<ReturnType<typeof import("./race.js").raceOf>> | null} */ let race = null;
+  let isOpen = true;
+
+  /** A session of a pack has more to show. @param {string} type */
+  async function furnish(type) {
+    const { tags = [] } = await read(path`/metadata/${type}`);
+    if (tags[0] !== "pack") return;
+    const { raceOf } = await import("./race.js");
+    const made = await raceOf(type, id, now);
+    if (!isOpen) return made.stop();
+    race = made;
+    element.furnish(made.panel, made.box);
+    race.follow(session);
+  }
+
   const hearing = hearSession(arena, id, {
     draw: (heard) => {
       session = heard;
       element.show(session);
+      race?.follow(session);
       changed();
     },
     gone: (error, { challenge }) => element.fail(...wordsFor(error, challenge !== null)),
   });
-  const stop = arena.on("challenge", (challenge) => challenge.id === id && hearing.meet(challenge));
+  const stop = arena.on("challenge", (challenge) => {
+    if (challenge.id !== id) return;
+    if (!session.challenge) furnish(challenge.challengeType).catch(() => {}); // the game stands by itself
+    hearing.meet(challenge);
+  });
   element.addEventListener("moment", (/** @type {CustomEvent<Moment>} */ { detail }) => go(addressOf(detail), "replace"));
   moved(query);
   arena.watch(id);
@@ -42,6 +63,8 @@ export function open({ arena, params: { id }, query, now, changed, go }) {
       return challenge ? `${challenge.name}${challenge.state.status === "active" ? " · live" : ""} · Arena` : "Arena";
     },
     close: () => {
+      isOpen = false;
+      race?.stop();
       stop();
       hearing.stop();
       arena.unwatch(id);
@@ -63,6 +86,7 @@ function downloads(id) {
   return [
     h("a", { href: `${address}.html`, download: true, title: "One file that plays without a server" }, "Download replay"),
     h("a", { href: `${address}.ndjson`, download: true, title: "The same as data, as arena export writes it" }, "ND-JSON"),
+    h("a", { class: "record", href: `/api/sessions/${encodeURIComponent(id)}/record`, download: true, title: "Signed by this server; arena verify checks it" }, "Record"),
   ];
 }
 

@@ -22,6 +22,7 @@ from arena.store.nodes import Nodes
 from arena.store.sessions import Sessions
 from tests.results import game, won
 
+SAID = {"inv_0": {"calls": 2, "totalTokens": 300, "costUsd": 0.5}}
 EVERY = ("average", "win-rate", "elo", "glicko2", "bradley-terry")
 
 
@@ -97,7 +98,7 @@ async def test_a_row_shows_what_it_is_made_of(store: str) -> None:
     async with boards(store) as shown:
         await played(
             shown,
-            won("ada", "ben", completedAt=5, responseTimes=[[2_000], []]),
+            won("ada", "ben", completedAt=5, responseTimes=[[2_000], []], reportedUsage=SAID),
             won("cyd", "ada", outcomes=["played", "timeout"], completedAt=9),
             won("ada", "ben", outcomes=["void", "void"]),
         )
@@ -125,6 +126,7 @@ async def test_a_row_shows_what_it_is_made_of(store: str) -> None:
         assert (
             "medianResponse" not in next(row for row in await rows(shown, "win-rate") if row.player_id == "ben").wire()
         )
+        assert (wire["reportedTokens"], wire["reportedCostUsd"]) == (300, 0.5)
         assert wire["gamesPlayed"] == 2
         assert wire["provisional"] is True
 

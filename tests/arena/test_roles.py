@@ -89,6 +89,7 @@ def test_the_creator_sees_all_roles_and_others_those_of_whom_they_see() -> None:
 
     assert creator_view(table.session).roles == everything
     assert challenge_view(table.session).roles == {}
+    assert challenge_view(table.session).seats == 2  # the judge's invite is no seat of a player
     table.join(JUDGE)
     assert challenge_view(table.session).roles == {"inv_2": "judge"}
     assert challenge_view(table.session).state.players == []

@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 from hypothesis import given
@@ -63,6 +64,21 @@ def test_joins_and_the_start_are_told_once() -> None:
     lines = [line.split("  ", 1)[1] for line in read(made, *frames, frames[-1])]
 
     assert lines == ["● Player 1 joined", "▲ Player 2 joined", "The game began"]
+
+
+def test_what_the_operator_of_a_pack_tells_programs_is_read_as_words() -> None:
+    progress = json.dumps({"type": "progress", "player": 2, "done": 1, "of": 3, "failed": False})
+    output = json.dumps({"type": "output", "player": 1, "case": "rice", "output": f"{HOSTILE}"})
+    said = [message(text, at + 1, OPERATORS, **{"from": "operator"}) for at, text in enumerate((progress, output))]
+
+    [first, second, *rest] = read(transcript(), *map(new, said))
+
+    assert first.endswith("OPERATOR  Player 2 finished a case: 1 of 3 are done.")
+    assert second.endswith("Player 1 answered “rice”:")
+    assert "[red]x[/red]" in rest[-1]
+    assert "\x1b" not in "".join(rest)
+    [untouched] = read(transcript(), new(message(progress)))  # a player said it
+    assert untouched.endswith(progress)
 
 
 def test_the_end_tells_names_scores_and_attributions() -> None:

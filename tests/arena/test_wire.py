@@ -27,6 +27,7 @@ LEAST: list[dict[str, Any]] = [
     {"type": "sync", "channel": "c"},
     {"type": "lobby"},
     {"type": "leaderboard"},
+    {"type": "queue", "challengeType": "psi"},
     {"type": "scorecards", "challengeId": "c"},
     {"type": "vote", "challengeId": "c", "ballot": "b", "choice": "A"},
     {"type": "ping"},

@@ -10,6 +10,7 @@ from tests.browser.conftest import ROOT
 from tests.browser.windows import OpenWindow, in_browser
 from tests.guests import sit_down, visit
 from tests.servers import Served
+from tests.stage import publish, start
 
 pytestmark = in_browser
 
@@ -37,12 +38,35 @@ async def faults(page: Page, axe: str) -> list[str]:
     return [f"{fault['id']}: {node['html'][:200]}" for fault in serious for node in fault["nodes"]]
 
 
+async def _packs(arena: Served) -> dict[str, str]:
+    """Pages about packs, in every state that they have."""
+    for slug in ("unit-prices", "lost-luggage"):
+        await publish(arena, slug)
+    over = await start(arena, "unit-prices", "ada", "ben", input_set="market")
+    voted = await start(arena, "unit-prices", "ada", "ben", input_set="market", votes={"seconds": 3600})
+    for race in (over, voted):
+        await race.submit(0, "0.17 Olives in a jar")
+        await race.submit(1, "0.90 Olives in a bag")
+    desk = await start(arena, "lost-luggage", "ada")
+    await desk.reply(0, "Which flight?", "Your report is FQ-31077.")
+    await over.players[0].hear("game_ended", challengeId=over.id)
+    return {
+        "/packs": ".packs li",
+        "/packs/unit-prices": "result-list tbody",
+        f"/session/{over.id}": ".to-cards",
+        f"/session/{over.id}/scorecards": ".cards tbody",
+        f"/session/{voted.id}": "ballot-box .pair",
+        f"/sit#{desk.invites[1]}": "sit-page h1",
+    }
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_nobody_is_shut_out(arena: Served, window: OpenWindow, axe: str, scheme: str) -> None:
     over, live = await sit_down(arena, users=("ada", "ben")), await sit_down(arena)
     await over.end()
     await live.say(0, "hello")
     await (await visit(arena)).get("create", challengeType="psi")
+    packs = await _packs(arena)
 
     sessions = {
         f"/session/{over.id}": "aside tbody",
@@ -50,9 +74,12 @@ async def test_nobody_is_shut_out(arena: Served, window: OpenWindow, axe: str, s
         f"/session/{over.id}?at=0": ".event",
     }
 
-    for path, settled in {**PAGES, **sessions}.items():
+    for path, settled in {**PAGES, **sessions, **packs}.items():
         page = (await window(arena.url, path, color_scheme=scheme, reduced_motion="reduce")).page
         await expect(page.locator(settled).first).to_be_visible()
+        if path.startswith("/sit"):
+            await page.get_by_role("button", name="Take the seat").click()
+            await expect(page.locator(".ask")).to_be_visible()
         if path.startswith("/challenges"):
             await page.get_by_role("button", name="Create a session").click()
             await expect(page.locator(".invites li")).to_have_count(2)

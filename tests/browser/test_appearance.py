@@ -6,6 +6,7 @@ from playwright.async_api import Page, expect
 from tests.browser.windows import OpenWindow, in_browser
 from tests.guests import sit_down
 from tests.servers import Served
+from tests.stage import publish, start
 
 pytestmark = in_browser
 
@@ -100,6 +101,31 @@ async def test_boards_players_and_challenges_fit_on_a_phone(arena: Served, windo
         page = (await window(arena.url, path, viewport=PHONE)).page
         await expect(page.locator(part).first).to_be_visible()
         assert not await sticks_out(page), path
+
+
+async def test_pages_of_packs_fit_on_a_phone_and_can_be_read(arena: Served, window: OpenWindow) -> None:
+    long = "a" * 128
+    await publish(arena, "unit-prices")
+    over = await start(arena, "unit-prices", long, "ben", input_set="market")
+    voted = await start(arena, "unit-prices", long, "ben", input_set="market", votes={"seconds": 3600})
+    for race in (over, voted):
+        await race.submit(0, "x" * 2000)
+        await race.submit(1, "0.90 Olives in a bag")
+    settled = {
+        "/packs": ".packs li",
+        "/packs/unit-prices": "result-list tbody",
+        f"/session/{over.id}": ".to-cards",
+        f"/session/{over.id}/scorecards": ".cards tbody",
+        f"/session/{voted.id}": "ballot-box .pair",
+    }
+
+    for path, part in settled.items():
+        for scheme in ("light", "dark"):
+            page = (await window(arena.url, path, viewport=PHONE, color_scheme=scheme)).page
+            await expect(page.locator(part).first).to_be_visible()
+            assert not await sticks_out(page), path
+            texts = [*TEXTS, ".value", ".stage", ".place", "summary", "dd", "dt", ".primary", ".label", "button"]
+            assert [pair for pair in await page.evaluate(CONTRAST, texts) if pair[1] < 4.5] == [], path
 
 
 async def test_those_who_want_no_motion_get_none(arena: Served, window: OpenWindow) -> None:

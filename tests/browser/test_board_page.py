@@ -72,6 +72,30 @@ async def test_a_board_draws_how_far_it_can_be_believed_and_moves_live(arena: Se
     await expect(page.locator(".facts")).to_contain_text("2 games")
 
 
+async def test_a_box_shows_one_line_per_owner_with_all_its_variants(arena: Served, window: OpenWindow) -> None:
+    async with httpx.AsyncClient(base_url=arena.url) as web:
+        for model in ("m-1", NASTY):
+            await web.post("/api/agents", json={"userId": "ada", "owner": "acme", "model": model})
+            await play(arena, "ada", "ben")
+    page = (await window(arena.url, "/boards/psi?strategy=win-rate")).page
+    await expect(page.locator("board-table tbody tr")).to_have_count(3)
+    await expect(page.locator("board-table .declared")).to_have_count(2)
+
+    await page.get_by_label("One line per owner").check()
+
+    await expect(page.locator("board-table tbody tr")).to_have_count(2)
+    await expect(page.locator(".facts")).to_contain_text("2 owners")
+    owned = page.locator("details.variants", has_text="acme")
+    await expect(owned.locator("summary")).to_have_text("acme: 2 entrants, self-reported")
+    await owned.locator("summary").click()
+    await expect(owned.locator("li", has_text=NASTY)).to_be_visible()
+    assert "by=owner" in page.url
+    await page.reload()
+    await expect(page.get_by_label("One line per owner")).to_be_checked()
+    await page.get_by_label("One line per owner").uncheck()
+    await expect(page.locator("board-table tbody tr")).to_have_count(3)
+
+
 async def test_scatter_meetings_and_ways_stand_beside_the_table(arena: Served, window: OpenWindow) -> None:
     await play(arena, "ada", "ben")
     await play(arena, "ada", "ben", winner=False)

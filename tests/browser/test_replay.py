@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest_asyncio
 from playwright.async_api import Page, expect
 
+from arena import verifying
 from tests.browser.test_session_page import SECRET, address, private_words
 from tests.browser.windows import OpenWindow, Window, in_browser
 from tests.guests import Game, sit_down
@@ -254,6 +255,19 @@ async def test_a_replay_taken_home_plays_without_any_server(
 
     await expect(away.page.locator("aside table")).to_have_count(0)
     assert "#at=" in away.page.url
+
+
+async def test_the_record_of_a_game_is_taken_home_when_there_is_one(
+    arena: Served, window: OpenWindow, game: Game, tmp_path: Path
+) -> None:
+    at = await window(arena.url, address(game))
+    file = await take_home(at, "Record", tmp_path)
+    await at.page.goto(arena.url + address(await sit_down(arena)))
+    await expect(at.page.locator(".event").last).to_contain_text("The game began")
+    await expect(at.page.get_by_role("link", name="ND-JSON")).to_be_visible()
+
+    assert verifying.check(file.read_bytes())[0] is not None
+    await expect(at.page.get_by_role("link", name="Record")).to_be_hidden()
 
 
 async def test_the_lines_taken_home_are_an_archive(

@@ -1,5 +1,6 @@
 """`view.js`, `wall.js` and `arena.js` by themselves: plain functions, in the browser that has to understand them."""
 
+import json
 from typing import Any
 
 import pytest_asyncio
@@ -158,3 +159,13 @@ async def test_tries_come_later_and_later_and_not_all_at_once(page: Page) -> Non
     script = "return [0, 1, 5, 30].flatMap(n => [arena.backOff(n, () => 0), arena.backOff(n, () => 1)])"
 
     assert await run(page, script) == [150, 300, 300, 600, 4800, 9600, 7500, 15000]
+
+
+async def test_what_a_pack_tells_programs_is_words_and_the_json_of_others_stays(page: Page) -> None:
+    progress = {"type": "progress", "player": 2, "done": 1, "of": 3, "failed": True}
+    contents = [json.dumps(each) for each in (progress, {"type": "progress"}, {"type": "constructor"})]
+
+    read = await run(page, "return given.map(content => view.callParts(content, []))", [*contents, "{"])
+
+    assert read[0] == ["Player ", {"seat": 1}, " could not finish a case: ", "1 of 3 are done."]
+    assert read[1:] == [[contents[1]], [contents[2]], ["{"]]

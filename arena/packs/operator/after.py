@@ -10,7 +10,7 @@ from arena.models import Score, Seat
 from arena.packs import conversation
 from arena.packs.operator.cards import seat_card, seat_score
 from arena.packs.operator.play import Play, as_json
-from arena.packs.operator.state import Ballot, Run, Summary
+from arena.packs.operator.state import TIE, Ballot, Run, Summary
 
 Found = tuple[Seat, str, Run]
 
@@ -124,12 +124,13 @@ def ask(play: Play, result: dict[str, Any]) -> Effects:
     race, about = play.race, result["about"]
     if race.judged:
         return
-    asked = []
+    asked, until = [], play.now + round(1000 * play.pack.options.judge_seconds)
     for judge, question in ((judge, each) for judge in race.judges[:1] for each in result["questions"]):
         id_ = f"q{len(race.questions) + 1}"
         race.questions[id_] = {"id": question["id"], "about": about, "judge": judge}
         asked.append(id_)
-        yield tell(judge, as_json(type="question", id=id_, system=question["system"], user=question["user"]))
+        asks = {name: question[name] for name in ("system", "user", "form") if name in question}
+        yield tell(judge, as_json(type="question", id=id_, **asks, until=until))
     if "seat" in about:
         run = play.run(about["seat"], about["case"])
         run.asked, run.job = asked, ""
@@ -198,8 +199,8 @@ def vote(play: Play, voter: str, ballot: str, choice: str) -> Effects:
     found = play.race.ballots.get(ballot)
     if play.race.polls != "open" or found is None:
         raise Refused("NO_SUCH_BALLOT", "There is no such ballot, or it is closed.")
-    if choice not in found.sides:
-        raise Refused("NO_SUCH_CHOICE", "Choose A or B.")
+    if choice not in {*found.sides, TIE}:
+        raise Refused("NO_SUCH_CHOICE", "Choose A, B or tie.")
     if voter in found.votes:
         raise Refused("VOTED", "You have voted on this pair.")
     found.votes[voter] = choice

@@ -9,6 +9,7 @@ from arena.packs.operator.state import Summary
 
 _VALIDATOR = ("key", "type", "target", "state", "verdict", "normalized_score", "outcome_class", "source")
 _JUDGE = ("judge_key", "mode", "normalized_score", "confidence", "variance", "sample_count", "model_count")
+_OWN = frozenset({"final_output", "run.final_output"})  # targets that are the agent's own words
 _HIDDEN = ("validator_results", "llm_judge_results", "validity_reason", "warnings", "overall_reason")
 
 
@@ -42,7 +43,9 @@ def public(document: Mapping[str, Any]) -> dict[str, Any]:
     """An evaluation as everybody may see it: verdicts and scores, without anything that tells what was expected."""
     shown = {name: value for name, value in document.items() if name not in _HIDDEN}
     for name, kept in (("validator_results", _VALIDATOR), ("llm_judge_results", _JUDGE)):
-        shown[name] = [{key: each[key] for key in kept if key in each} for each in document.get(name, ())]
+        shown[name] = [
+            {key: each[key] for key in kept if key in each} | _beside(each) for each in document.get(name, ())
+        ]
     shown["dimension_results"] = [
         {key: value for key, value in each.items() if key != "reason"} for each in document.get("dimension_results", ())
     ]
@@ -51,3 +54,11 @@ def public(document: Mapping[str, Any]) -> dict[str, Any]:
         for each in document.get("metric_results", ())
     ]
     return shown
+
+
+def _beside(result: Mapping[str, Any]) -> dict[str, Any]:
+    """What else of a result gives nothing away: the agent's own words, and how each sample of a judge scored it."""
+    if result.get("target") in _OWN and result.get("actual_value") is not None:
+        return {"actual_value": result["actual_value"]}
+    samples = (result.get("payload") or {}).get("samples") or {}
+    return {"sample_scores": [[sample.get("score") for sample in row] for row in samples.values()]} if samples else {}

@@ -28,8 +28,7 @@ FAILED = "the ranking failed"
 async def question(desk: Desk) -> JsonValue:
     """What the judge at the table is to be asked: about one run, or about all runs of a case."""
     judge = await _at_table(desk)
-    asked = await desk.bench.isolate.run(judge.questions)
-    told = [{"id": each.id, "system": each.prompt.system, "user": each.prompt.user} for each in asked[TABLE[0]]]
+    told = await desk.bench.isolate.run(judge.told, TABLE[0])
     return cast(JsonValue, {"about": _about(desk), "questions": told})
 
 

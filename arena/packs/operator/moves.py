@@ -2,46 +2,14 @@
 
 import base64
 import binascii
-from typing import Annotated, Any
+from typing import Any
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from arena.errors import Refused
 from arena.packs.values import canonical_json
 
 MOST_NAME = 1_000  # characters
-Tokens = Annotated[int, Field(ge=0, le=10**12)]
-Amount = Annotated[float, Field(ge=0, le=10**12, allow_inf_nan=False)]
-
-
-class Report(BaseModel):
-    """What an agent says that a call of its model took."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    input_tokens: Tokens = 0
-    output_tokens: Tokens = 0
-    total_tokens: Tokens = 0
-    provider: str = ""
-    model: str = ""
-    cost_usd: Amount | None = None
-    latency_ms: Amount | None = None
-    case: str | None = None
-
-    @property
-    def usage(self) -> dict[str, JsonValue]:
-        """As run events tell it."""
-        return {
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "total_tokens": self.total,
-        }
-
-    @property
-    def total(self) -> int:
-        """All tokens: as many as were told, and never less than those of the parts."""
-        return max(self.total_tokens, self.input_tokens + self.output_tokens)
 
 
 def read_text(content: str, name: str, *more: str) -> tuple[str, dict[str, Any]]:

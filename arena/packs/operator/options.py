@@ -1,10 +1,15 @@
 """What the creator of a session of a pack may choose."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 MOST_SEATS = 16
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    """A form that showed how long a vote is would seem to ask for one."""
+    del schema["default"]
 
 
 class Votes(BaseModel):
@@ -12,7 +17,11 @@ class Votes(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    seconds: Annotated[float, Field(ge=0.1, le=86_400)] = 300
+    seconds: Annotated[float, Field(ge=0.1, le=86_400)] = Field(
+        default=300,
+        description="How long spectators may vote on pairs of outputs; without it nobody is asked.",
+        json_schema_extra=_without_default,
+    )
 
 
 class PackOptions(BaseModel):

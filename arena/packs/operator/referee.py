@@ -13,7 +13,7 @@ from arena.models import PLAYER, Millis, Seat
 from arena.operator import AtLimit, Job, JobFailed, Operator, action
 from arena.packs.operator import after, talking
 from arena.packs.operator.kinds import work
-from arena.packs.operator.moves import Report, read_file, read_text
+from arena.packs.operator.moves import read_file, read_text
 from arena.packs.operator.options import PackOptions
 from arena.packs.operator.pack import Pack
 from arena.packs.operator.play import Play, as_json
@@ -22,6 +22,7 @@ from arena.packs.operator.state import Race, Run, Summary, Talk
 from arena.packs.pricing import find_price
 from arena.packs.providers import infer_provider
 from arena.packs.values import canonical_json
+from arena.reports import Report
 from arena.workbench import Parts, Workbench
 
 JUDGE, USER = "judge", "user"

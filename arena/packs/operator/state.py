@@ -7,6 +7,7 @@ from pydantic import BaseModel
 from arena.models import Millis, Number, Seat
 
 Stage = Literal["waiting", "running", "finished", "scored"]
+TIE = "tie"  # the choice of a voter who likes both the same: half a vote for each
 
 
 class Talk(BaseModel):
@@ -19,6 +20,7 @@ class Talk(BaseModel):
     answer: str = ""  # the agent's
     mismatch: bool = False  # whether the last answer missed what was expected of it
     waits_for: Literal["user", "agent"] = "user"
+    until: Millis = Millis(0)  # when a person who is waited for is late
 
 
 class Summary(BaseModel):
@@ -61,7 +63,7 @@ class Ballot(BaseModel):
 
     case: str
     sides: dict[str, Seat]  # A and B
-    votes: dict[str, str] = {}  # side by voter
+    votes: dict[str, str] = {}  # side by voter, or a tie
 
 
 class Race(BaseModel):
@@ -86,5 +88,10 @@ class Race(BaseModel):
     def preference(self, seat: Seat, case: str) -> float | None:
         """The share of the votes on a seat's output that were for it."""
         sides = [(ballot, side) for ballot in self.ballots.values() for side, at in ballot.sides.items() if at == seat]
-        votes = [choice == side for ballot, side in sides if ballot.case == case for choice in ballot.votes.values()]
+        votes = [
+            0.5 if choice == TIE else float(choice == side)
+            for ballot, side in sides
+            if ballot.case == case
+            for choice in ballot.votes.values()
+        ]
         return sum(votes) / len(votes) if votes else None

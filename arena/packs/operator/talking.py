@@ -2,7 +2,7 @@
 
 from arena.effects import Effects, cancel, deadline, job, tell
 from arena.errors import Refused
-from arena.models import Seat
+from arena.models import Millis, Seat
 from arena.packs.blocks import Phase, UserSimulator
 from arena.packs.operator import talks
 from arena.packs.operator.play import Play, as_json
@@ -23,7 +23,9 @@ def converse(play: Play, seat: Seat, case: str) -> Effects:
             message = render(phase.turns[talk.said].message, context_of(told.payload, told.inputs))
             yield from user_says(play, seat, case, message)
         case "human":
-            yield deadline(f"human:{seat}:{case}", after=talks.patience(phase))
+            patience = talks.patience(phase)
+            talk.until = Millis(play.now + round(1000 * patience))
+            yield deadline(f"human:{seat}:{case}", after=patience)
             for user in play.race.users:
                 yield tell(user, _turn_of(seat, case, talk))
         case _:
@@ -114,4 +116,5 @@ def _name(seat: Seat, case: str) -> str:
 
 
 def _turn_of(seat: Seat, case: str, talk: Talk) -> str:
-    return as_json(type="your-turn", run=_name(seat, case), case=case, turn=talk.turn, answer=talk.answer)
+    told = {"case": case, "turn": talk.turn, "answer": talk.answer, "until": talk.until}
+    return as_json(type="your-turn", run=_name(seat, case), **told)

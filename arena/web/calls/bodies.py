@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, JsonValue, StringConstr
 
 from arena.deals import Seed
 from arena.errors import Invalid
-from arena.models import LONGEST, Key, Model, complaint
+from arena.models import LONGEST, Declared, Fact, Fingerprint, Key, Model, complaint
 
 PROOF: list[JsonValue] = [
     "publicKey",
@@ -24,6 +24,7 @@ def _as_text(value: Any) -> Any:
 
 
 Name = Annotated[str, StringConstraints(max_length=LONGEST)]
+Empty = Annotated[str, StringConstraints(max_length=0)]
 Time = Annotated[str, BeforeValidator(_as_text, json_schema_input_type=int | str)]
 
 
@@ -69,6 +70,25 @@ class SignedJoin(Body):
     signature: str = ""
     timestamp: Time = ""
     key: Key | None = None
+
+
+class Queue(Body):
+    """Wait for company."""
+
+    options: dict[str, JsonValue] | None = None
+    ranked: bool = True
+    user_id: Name = ""
+    key: Key | None = None
+
+
+class SignedQueue(Queue):
+    """The same, as the holder of a key pair."""
+
+    model_config = ConfigDict(json_schema_extra={"required": PROOF})
+
+    public_key: str = ""
+    signature: str = ""
+    timestamp: Time = ""
 
 
 class Message(Body):
@@ -133,6 +153,32 @@ class Profile(Words):
 
 
 class SignedProfile(Words):
+    """The same, by the holder of a key pair, who needs no other name."""
+
+    model_config = ConfigDict(json_schema_extra={"required": PROOF})
+
+    public_key: str = ""
+    signature: str = ""
+    timestamp: Time = ""
+
+
+class Agent(Body):
+    """What an agent is made of; nothing takes back what was said."""
+
+    user_id: Name = ""
+    owner: Fact | Empty = ""
+    model: Fact | Empty = ""
+    prompt: Fingerprint | Empty = ""
+    harness: Fingerprint | Empty = ""
+
+    @property
+    def declared(self) -> Declared:
+        """The same as it is kept."""
+        told = {name: getattr(self, name) or None for name in Declared.model_fields}
+        return Declared(**told)
+
+
+class SignedAgent(Agent):
     """The same, by the holder of a key pair, who needs no other name."""
 
     model_config = ConfigDict(json_schema_extra={"required": PROOF})

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from arena.errors import NotFound
-from arena.models import Challenge, Status, UserId
+from arena.models import Challenge, Status, UserId, user_behind
 from arena.runtime import Arena
 from arena.store import index
 
@@ -53,8 +53,8 @@ async def challenges(arena: Arena, part: Stretch, type: str | None = None, statu
 
 
 async def history(arena: Arena, user: UserId, part: Stretch) -> dict[str, Any]:
-    """Public games that a user has played to their end, newest first."""
-    return await _page(arena, index.of_user(user), part)
+    """Public games that a user, or the user of an entrant, has played to their end, newest first."""
+    return await _page(arena, index.of_user(user_behind(user)), part)
 
 
 async def _page(arena: Arena, name: str, part: Stretch) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from arena.errors import Invalid
 from arena.models import Millis, UserId
@@ -26,8 +26,9 @@ async def board(arena: Arena, arguments: Arguments, query: Query) -> dict[str, A
     part = stretch(query, PAGE)
     type_, strategy = arguments
     at = read_moment(query["at"]) if query.get("at") else None
-    found = await arena.leaderboards.board(type_, strategy, query.get("metric") or None, part.offset, part.limit, at)
-    return found.wire()
+    metric = query.get("metric") or None
+    board = arena.leaderboards.board(type_, strategy, metric, part.offset, part.limit, at, read_by(query.get("by")))
+    return (await board).wire()
 
 
 async def player(arena: Arena, arguments: Arguments, query: Query) -> dict[str, Any]:
@@ -47,6 +48,17 @@ async def head_to_head(arena: Arena, arguments: Arguments, query: Query) -> dict
     players = [UserId(name) for name in query.get("players", "").split(",") if name]
     limit = min(stretch(query, CROSSED).limit, 50)
     return (await arena.leaderboards.head_to_head(type_, strategy, players, limit)).wire()
+
+
+def read_by(text: str | None) -> Literal["owner"] | None:
+    """Whose lines are wanted: those of entrants, or of owners."""
+    match text or None:
+        case None:
+            return None
+        case "owner":
+            return "owner"
+        case _:
+            raise Invalid("`by` is `owner`, or absent for a line per entrant.")
 
 
 def read_moment(text: str) -> Millis:

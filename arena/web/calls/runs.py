@@ -45,8 +45,8 @@ class Runs:
         """How far the runs are, for everybody."""
         return {"challengeId": self.session.id, "runs": views.progress(self.race, over=self.is_over)}
 
-    async def scorecards(self) -> dict[str, Any]:
-        """The scorecards of all seats, once the game is over."""
+    async def scorecards(self, *, whole: bool = False) -> dict[str, Any]:
+        """The scorecards of all seats, once the game is over; whole with reasons, and with what was expected."""
         if not self.is_over and not self.sees_all:
             raise Forbidden(NOT_OVER)
         cards = self.session.standing.scorecards
@@ -58,7 +58,8 @@ class Runs:
             kept = {case: run.card.card for case, run in runs.items() if run.card is not None and run.card.card}
             found = {case: await self.blobs.get(name) for case, name in kept.items()}
             told["cases"] = [
-                views.run_card(self.pack, run, case, found.get(case), whole=self.sees_all) for case, run in runs.items()
+                views.run_card(self.pack, run, case, found.get(case), whole=whole or self.sees_all)
+                for case, run in runs.items()
             ]
             seats.append(told)
         return {"challengeId": self.session.id, "challengeType": self.session.header.type, "seats": seats}

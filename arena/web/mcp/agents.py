@@ -1,10 +1,11 @@
 """All tools for agents, in the order in which they are of use."""
 
-from arena.web.mcp import playing, ranking
+from arena.web.mcp import playing, queueing, ranking
 
 AGENTS = (
     playing.list_challenges,
     playing.create_session,
+    queueing.find_game,
     playing.join_session,
     playing.read,
     playing.act,

@@ -39,6 +39,22 @@ class Join(Model):
     key: Once = None
 
 
+class Queue(Model):
+    """What to play with whoever comes, or the ticket to look at."""
+
+    challenge_type: Name = Field(description="One of those in list_challenges.")
+    ticket: Name = Field(default="", description="The one that you have; without it you get one.")
+    leave: bool = Field(default=False, description="Give the ticket up.")
+    wait: Wait = 0
+    options: dict[str, JsonValue] | None = Field(default=None, description="As the challenge's own schema has them.")
+    ranked: bool = Field(default=True, description="False for practice: the game counts on no board.")
+    user_id: Name = Field(default="", description="The name under which you are ranked; a signature goes before it.")
+    public_key: str = Field(default="", description="Ed25519, SPKI DER as hex; where signatures are wanted.")
+    signature: str = Field(default="", description="Of `arena:v1:queue:{challengeType}:{timestamp}`, as hex.")
+    timestamp: int = Field(default=0, description="Milliseconds since the epoch, as signed.")
+    key: Once = None
+
+
 class About(Model):
     """A session, and who asks."""
 

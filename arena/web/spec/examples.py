@@ -35,6 +35,7 @@ METADATA = {
     "prompt": "You and one rival each hold a private set of whole numbers …",
     "methods": [{"name": "guess", "description": "Name the numbers of the intersection."}],
 }
+KEYS = {"keys": [{"number": 1, "algorithm": "Ed25519", "publicKey": SPKI + "0" * 64, "createdAt": TIME}]}
 CHALLENGES = {"challenges": [CHALLENGE], "total": 1, "limit": 50, "offset": 0, "profiles": {}}
 JOINED = {"ChallengeID": ID, "ChallengeInfo": METADATA}
 WHISPER = {
@@ -88,6 +89,8 @@ ROW = {
     "lastPlayed": TIME,
     "medianResponse": 1_840,
     "p95Response": 6_210,
+    "reportedTokens": 18_400,
+    "reportedCostUsd": 0.07,
 }
 BOARD = {
     **BOARD_HEAD,

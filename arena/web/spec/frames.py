@@ -21,6 +21,7 @@ from arena.models import (
     UserId,
     UserProfile,
 )
+from arena.queueing import QueueState
 from arena.web.spec.shapes import AllScorecards, Said, Sent, SyncResult, Twins, Voted
 
 
@@ -54,6 +55,21 @@ class Board(Model):
     entries: list[RankedEntry] | None = None
 
 
+class Ticket(Model):
+    """How a ticket stands; empty after `off` where there was none."""
+
+    challenge_type: str | None = None
+    ticket: str | None = None
+    status: Literal["waiting", "matched", "failed", "gone"] | None = None
+    ranked: bool | None = None
+    since: Millis | None = None
+    seats: int | None = None
+    challenge_id: SessionId | None = None
+    invite: Invite | None = None
+    code: str | None = None
+    error: str | None = None
+
+
 class Time(Model):
     """What the server's clock says."""
 
@@ -72,6 +88,7 @@ RESULTS: dict[type[wire.Frame], type[Model]] = {
     wire.Sync: SyncResult,
     wire.Lobby: Sessions,
     wire.Leaderboard: Board,
+    wire.Queue: Ticket,
     wire.Scorecards: AllScorecards,
     wire.Vote: Voted,
     wire.Ping: Time,
@@ -164,7 +181,22 @@ class LeaderboardChanged(Model):
     entries: list[RankedEntry]
 
 
-PUSHES: tuple[type[Model], ...] = (Welcome, Initial, NewMessage, State, GameEnded, SessionChanged, LeaderboardChanged)
+class QueueChanged(QueueState):
+    """To the owner of a ticket: something has come of it, most often the invite of a seat."""
+
+    type: Literal["queue"]
+
+
+PUSHES: tuple[type[Model], ...] = (
+    Welcome,
+    Initial,
+    NewMessage,
+    State,
+    GameEnded,
+    SessionChanged,
+    LeaderboardChanged,
+    QueueChanged,
+)
 
 
 def _reply(command: type[wire.Frame], result: type[Model]) -> type[Model]:

@@ -16,6 +16,11 @@ _at = Parameter(
     "The board as of this moment: milliseconds since the epoch, or a time of ISO 8601. Then without intervals.",
     {"type": "string", "examples": ["1767225600000", "2026-01-01T00:00Z"]},
 )
+_by = Parameter(
+    "by",
+    "`owner` for one line per declared owner, that of its best entrant, with all of its `variants`.",
+    {"type": "string", "enum": ["owner"]},
+)
 _players = Parameter("players", "Users, parted by commas; without it the best of the board.", {"type": "string"})
 
 LEADERBOARDS: dict[tuple[str, str], Operation] = {
@@ -32,7 +37,7 @@ LEADERBOARDS: dict[tuple[str, str], Operation] = {
         Content(Board, examples.BOARD),
         "Intervals hold with 95 %. The interval of a rank holds with 95 % for all players of the board at once; who "
         "cannot be told apart from a neighbour is `tied`.",
-        query=(_metric, _limit, _offset, _at),
+        query=(_metric, _limit, _offset, _at, _by),
         errors=(Invalid, NotFound),
     ),
     ("GET", "/api/leaderboards/{board}/{strategy}/players/{user}"): Operation(

@@ -16,12 +16,14 @@ from arena.errors import (
     UnknownMethod,
 )
 from arena.models import Challenge, ChallengeMetadata, Status, UserProfile
+from arena.web import proofs
 from arena.web.calls import bodies
 from arena.web.calls.lists import MOST
 from arena.web.spec import examples, shapes
 from arena.web.spec.leaderboards import LEADERBOARDS
 from arena.web.spec.operation import Content, Identity, Link, Operation, Parameter, Tag
 from arena.web.spec.packs import PACKS
+from arena.web.spec.queues import QUEUES
 from arena.web.spec.runs import RUNS
 from arena.web.spec.tournaments import TOURNAMENTS
 
@@ -65,6 +67,21 @@ _signature = (
     "in milliseconds; it holds for five minutes. Send the public key as SPKI DER in lower-case hex and the signature "
     "in hex. You are then the user whose id is the SHA-256 of the public key's hex text."
 )
+
+
+def _record(id_: str) -> Operation:
+    return Operation(
+        id_,
+        Tag.LISTS,
+        "The signed record of a game that has ended",
+        _text("application/x-ndjson"),
+        "Lines of JSON, each with the SHA-256 of the one before, the last one with the server's Ed25519 signature: "
+        "inputs, messages as everybody may see them, secret and seed, versions, scores. `arena verify` checks it. "
+        "`GAME_NOT_OVER` and `PAIR_NOT_OVER` mean that there is none yet, `NO_RECORD` that there is none at all.",
+        errors=(NotFound, Refused),
+        auth={"identity": Identity.OPTIONAL},  # who shows a wrong key is told so
+    )
+
 
 OPERATIONS: dict[tuple[str, str], Operation] = {
     ("POST", "/api/challenges/{name}"): Operation(
@@ -200,6 +217,16 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
         _text("application/x-ndjson"),
         "The lines that `arena export` writes, for this one session; `arena import` reads them.",
         errors=(NotFound,),
+    ),
+    ("GET", "/api/challenges/{name}/{id}/record"): _record("showRecord"),
+    ("GET", "/api/sessions/{id}/record"): _record("downloadProof"),
+    ("GET", proofs.KEYS): Operation(
+        "showKeys",
+        Tag.SERVER,
+        "The public keys that records are signed with",
+        Content(proofs.Keys, examples.KEYS),
+        "The newest first: it signs. One that is retired has signed what it has signed; one that is revoked may be in "
+        "the hands of somebody else, and what it has signed proves nothing.",
     ),
     ("GET", "/api/challenges"): Operation(
         "listSessions",
@@ -376,4 +403,4 @@ _pages: dict[str, Any] = {
     "/llms.txt": ("readLinks", "Where to find what, for language models", "text/plain"),
 }
 OPERATIONS |= {("GET", path): _page_of_ours(*words) for path, words in _pages.items()}
-OPERATIONS |= LEADERBOARDS | PACKS | RUNS | TOURNAMENTS
+OPERATIONS |= LEADERBOARDS | PACKS | QUEUES | RUNS | TOURNAMENTS

@@ -105,6 +105,7 @@ PACKS: dict[tuple[str, str], Operation] = {
         Content(shapes.ReleaseDetail, {**_RELEASE, "manifest": {"schema_version": 1}}),
         "To admins the manifest is shown whole. To everybody else it is shown without what would give away an answer: "
         "expectations, cases, the settings of validators and judges, and whatever is planted.",
+        query=(Parameter("public", "With `true`, admins too see what everybody sees.", {"type": "string"}),),
         admin=True,
         errors=(NotFound,),
     ),

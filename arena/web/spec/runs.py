@@ -3,12 +3,15 @@
 from arena.errors import Forbidden, Invalid, KeyReused, NotFound, Refused
 from arena.web.calls import bodies
 from arena.web.spec import examples, shapes
-from arena.web.spec.operation import Content, Identity, Operation, Tag
+from arena.web.spec.operation import Content, Identity, Operation, Parameter, Tag
 
 _RUNS = {"challengeId": examples.ID, "runs": [{"seat": 0, "case": "rice", "stage": "running"}]}
 _CARD = {"overall": 0.9, "passed": True, "dimensions": {"correctness": 1}, "cases": 1, "passes": 1}
 _SEAT = {"seat": 0, "player": examples.INVITES[0], "card": _CARD, "cases": [{"case": "rice", "overall_score": 0.9}]}
 _CARDS = {"challengeId": examples.ID, "challengeType": "unit-prices", "seats": [_SEAT]}
+_WHOLE = Parameter(
+    "whole", "With `true`, reasons, evidence and what was expected; for those who keep the packs.", {"type": "string"}
+)
 _VOTE = {"ballot": "b1", "choice": "A"}
 
 RUNS = {
@@ -34,7 +37,8 @@ RUNS = {
         Tag.LISTS,
         "What the evaluation of a pack's session found, once the game is over",
         Content(shapes.AllScorecards, _CARDS),
-        "Verdicts and scores; what was expected is not told.",
+        "Verdicts and scores; what was expected is not told, except to those who keep the packs and ask for it.",
+        query=(_WHOLE,),
         identity=Identity.OPTIONAL,
         errors=(NotFound, Forbidden),
     ),

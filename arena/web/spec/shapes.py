@@ -9,6 +9,8 @@ from arena.models import (
     ChallengeMetadata,
     Channel,
     ChatMessage,
+    Declared,
+    Entrant,
     Model,
     RankedEntry,
     ScoringEntry,
@@ -18,6 +20,7 @@ from arena.models import (
     UserProfile,
 )
 from arena.packs.release import Record, Release
+from arena.queueing import QueueState
 
 
 class PackFinding(Model):
@@ -229,3 +232,28 @@ class Voted(Model):
     """A vote is taken."""
 
     ok: str
+
+
+class QueueTicket(QueueState):
+    """A ticket as its owner may see it."""
+
+
+class QueueLength(Model):
+    """How many wait for a challenge."""
+
+    challenge_type: str
+    waiting: dict[Literal["ranked", "practice"], int]
+
+
+class QueueAnswer(RootModel[QueueTicket | QueueLength]):
+    """A ticket, or how many wait."""
+
+
+class AgentCard(Model):
+    """What a user has declared of its agent; nobody has checked it."""
+
+    user_id: UserId
+    entrant: UserId
+    declared: Declared
+    variants: list[Entrant]
+    self_reported: Literal[True]

@@ -48,6 +48,7 @@ TOURNAMENT_WORDS = {
     "session": "The id of its session, which anybody may watch.",
     "setup": "The tournament as its file has it; docs/tournaments.md has all keys.",
     "share": "Points per game.",
+    "startedAt": "When it began.",
     "standings": "All agents, the best first.",
     "stopWhenDecided": "Whether it stops when more games could not change the ranking, or its winner.",
     "tieBreak": "Sonneborn-Berger in a round-robin, Buchholz in a swiss.",

@@ -6,7 +6,7 @@ from arena.errors import Forbidden, Invalid, NotFound, Refused, UnknownChallenge
 from arena.web.spec import tournament_shapes as shapes
 from arena.web.spec.examples import ID, TIME
 from arena.web.spec.operation import Content, Operation, Parameter, Tag
-from arena.web.tournaments import FORMATS, NewTournament, Resumed
+from arena.web.tournaments import FORMATS, NewTournament, Paused, Resumed
 
 _ID = "0" * 16
 _INVITE = f"inv_{ID}"
@@ -162,8 +162,10 @@ TOURNAMENTS: dict[tuple[str, str], Operation] = {
         "Play no more games for now",
         Content(shapes.TournamentView, {**_VIEW, "phase": "paused"}),
         f"Games that are under way are begun anew when it goes on; those that are over stay as they are. {_HOSTS}",
+        body=Content(Paused, {}),
+        needs_body=False,
         admin=True,
-        errors=(Forbidden, NotFound, Refused),
+        errors=(Invalid, Forbidden, NotFound, Refused),
     ),
     ("POST", "/api/tournaments/{id}/resume"): Operation(
         "resumeTournament",

@@ -105,6 +105,11 @@ async def test_every_frame_of_a_played_game_is_as_described(arena: Served, codec
     await ask(eve, "leaderboard")
     made = (await ask(ada, "create", challengeType="psi"))["result"]
     id_, invites = made["id"], made["invites"]
+    await ask(ada, "queue", challengeType="psi", userId="cid", key="q")
+    await ask(ada, "queue", challengeType="psi", userId="cid", key="q", off=True)
+    for guest, user in ((ada, "cid"), (ben, "dan")):
+        await ask(guest, "queue", challengeType="psi", userId=user)
+    await ben.hear("queue", status="matched")
     await ask(ada, "pair", challengeType="psi", seed="7")
     await ask(ada, "create", challengeType="psi", seed="7", options={"clock": {"move": 60}})
     joined = (await ask(ada, "join", invite=invites[0], userId="ada", key="k"))["result"]

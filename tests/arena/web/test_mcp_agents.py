@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from arena.trust import NOTICE
 from arena.web.mcp.agents import AGENTS
-from arena.web.mcp.views import NOTICE
 from tests.agents import Agent, agent_at, agent_in_a_room, named, waits
 from tests.callers import Body, Caller
 from tests.guests import comes_true

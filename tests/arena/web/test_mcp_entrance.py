@@ -33,7 +33,7 @@ async def test_agents_who_knock_first_at_the_same_moment_are_all_let_in(arena: S
         async with agent_at(arena) as agent:
             return len((await agent.client.list_tools()).tools)
 
-    assert await asyncio.gather(*(knock() for _ in range(8))) == [10] * 8
+    assert await asyncio.gather(*(knock() for _ in range(8))) == [11] * 8
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS"])

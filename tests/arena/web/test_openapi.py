@@ -19,6 +19,7 @@ from arena.web import rest
 from arena.web.app import create_app
 from arena.web.pages import VIEWS
 from arena.web.spec import openapi
+from tests import tourneys
 from tests.bundles import small
 from tests.callers import Caller, Session, calling
 from tests.documents import Document, complaints, fetch, operations, refs, resolve
@@ -153,6 +154,7 @@ async def test_what_the_server_answers_in_a_game_is_as_described(arena: Served) 
     async with calling(arena, event_hooks={"response": [checking(document, seen)]}) as caller:
         await play(caller)
         await publish(caller)
+        await compete(caller)
 
     described = {(path, "200") for _, path, _ in operations(document) if path.startswith("/api/")}
     lines = {"/api/chat/ws/{channel}", "/api/challenges/{name}/{id}/runs/{seat}/{case}/events"}  # no JSON
@@ -167,19 +169,25 @@ async def test_what_the_server_answers_to_signers_is_as_described(strict: Served
         await session.sign_in(0, ada)
         await session.sign_in(1, ben)
         await caller.post("/users", username="ada", **ada.sign("user-update"))
+        await caller.post("/agents", model="m-1", **ada.sign("agent-update"))
+        await caller.post("/queue/psi", **ada.sign("queue:psi"))
         for key in session.keys:
             move = {"challengeId": session.id, "messageType": "guess", "content": "1"}
             await caller.ask("POST", "/arena/message", json=move, headers={"authorization": f"Bearer {key}"})
         await caller.get(f"/users/{ada.user}/challenges")
         assert (await caller.ask("GET", "/arena/sync", params={"channel": session.id, "key": "x"})).status == 401
 
+    assert {("/api/agents", "200"), ("/api/queue/{name}", "200")} <= seen
     assert {("/api/arena/join", "200"), ("/api/arena/message", "200"), ("/api/arena/sync", "401")} <= seen
 
 
 async def play(caller: Caller) -> None:
     """A game in which everything is asked for once, and some of it in vain."""
+    await caller.post("/agents", userId="ada", owner="acme", model="m-1", prompt="sha256:aa", harness="h")
+    await caller.get("/agents/ada")
     session = await caller.sit_down("ada", "ben")
     await caller.post("/users", userId="ada", username="Ada", model="m")
+    await queue(caller)
     await caller.post("/chat/send", channel=session.id, content="hi", **{"from": session.invites[0]})
     await session.act(0, "none at all")
     await session.end()
@@ -197,19 +205,52 @@ async def play(caller: Caller) -> None:
         "",
         "/psi/win-rate",
         "/global/global-average",
-        "/psi/average/players/ada",
+        "/psi/average/players/ben",
         "/psi/average/head-to-head",
     ):
         await caller.get(f"/leaderboards{path}")
     await caller.get("/leaderboards/psi/average", metric="average:utility", at="2126-01-01", limit=1)
-    await caller.get("/users/ada/leaderboards")
+    await caller.get("/leaderboards/psi/average", by="owner")
+    await caller.get("/users/ben/leaderboards")
     for kind in ("html", "ndjson"):
         assert (await caller.client.get(f"/api/sessions/{session.id}/replay.{kind}")).status_code == 200
         assert (await caller.client.get(f"/api/sessions/none/replay.{kind}")).status_code == 404
+    for path in (f"/api/sessions/{session.id}/record", f"/api/challenges/psi/{session.id}/record"):
+        assert (await caller.client.get(path)).status_code == 200
     await caller.get(f"/invites/{free.invites[1]}")
     await caller.get("/chat/sync", channel="invites")
     for path in ("/metadata/none", "/users/none", f"/invites/{session.invites[0]}"):
         assert (await caller.ask("GET", path)).status >= 400
+
+
+async def queue(caller: Caller) -> None:
+    """Two who find each other, one who gives up, and some who are refused."""
+    tickets = [await caller.post("/queue/psi", userId=user) for user in ("cid", "dan")]
+    for ticket in tickets:
+        assert (await caller.get("/queue/psi", ticket=ticket["ticket"], wait=20))["status"] == "matched"
+    left = await caller.post("/queue/psi", userId="eve", options={"setSize": 5})
+    assert (await caller.refusal("/queue/psi", userId="eve")).status == 409
+    await caller.get("/queue/psi")
+    await caller.ask("DELETE", "/queue/psi", params={"ticket": left["ticket"]})
+    assert (await caller.ask("GET", "/queue/psi", params={"ticket": left["ticket"]})).status == 404
+    assert (await caller.refusal("/queue/psi", ranked=1)).status == 400
+    assert (await caller.refusal("/agents", userId="ada", prompt="two words")).status == 400
+    assert (await caller.ask("GET", "/agents/nobody")).status == 404
+
+
+async def compete(caller: Caller) -> None:
+    """A tournament, from its beginning to its report."""
+    made = await caller.post("/tournaments", setup=tourneys.told(3, games_per_pair=20))
+    here = f"/tournaments/{made['id']}"
+    await caller.post(f"{here}/pause")
+    await caller.post(f"{here}/resume", concurrency=2)
+
+    async def has_games() -> bool:
+        return bool((await caller.get(here))["games"]["played"])
+
+    await comes_true(has_games, "a game is over")
+    for path in ("/tournaments", f"{here}/games", f"{here}/report", f"{here}/seats"):
+        await caller.get(path)
 
 
 async def publish(caller: Caller) -> None:

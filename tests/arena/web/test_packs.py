@@ -194,6 +194,17 @@ async def test_nobody_but_an_admin_is_shown_expectations_and_secrets(kept: Serve
 # Limits and files
 
 
+async def test_a_keeper_may_ask_for_what_everybody_sees(caller: Caller) -> None:
+    text, secrets = vault()
+    assert (await publish(caller, text)).status in {200, 201}
+
+    whole = json.dumps(await caller.get("/packs/vault/versions/1"))
+    public = json.dumps(await caller.get("/packs/vault/versions/1", public="true"))
+
+    assert all(secret in whole for secret in secrets)
+    assert not any(secret in public for secret in secrets)
+
+
 async def test_packs_and_files_have_limits_of_their_own(store: str) -> None:
     asset = {"key": "a", "path": "a.bin"}
     text = quiz(version__assets=[asset, {"key": "b", "path": "b.bin"}])

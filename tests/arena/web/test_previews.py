@@ -8,6 +8,8 @@ import pytest_asyncio
 
 from tests.guests import sit_down
 from tests.servers import Served
+from tests.shelves import quiz
+from tests.stage import start
 
 NASTY = '"><script>alert(1)</script>'
 
@@ -66,3 +68,20 @@ async def test_before_the_end_a_link_says_nothing_of_who_plays(arena: Served, we
 @pytest.mark.parametrize("path", ["/session/none", "/boards/chess", "/challenges/chess", "/session/%00"])
 async def test_of_what_is_not_there_a_link_says_what_is_true_of_all(web: httpx.AsyncClient, path: str) -> None:
     assert "<title>Arena</title>" in await head(web, path)
+
+
+async def test_links_to_packs_and_scorecards_say_what_they_lead_to(arena: Served, web: httpx.AsyncClient) -> None:
+    assert (await web.post("/api/packs", content=quiz(pack__name=NASTY))).status_code in {200, 201}
+    race = await start(arena, "quiz", "ada")
+    live = await head(web, f"/session/{race.id}/scorecards")
+    await race.submit(0, "4", "8")
+    await race.players[0].hear("game_ended", challengeId=race.id)
+
+    assert "<title>Packs · Arena</title>" in await head(web, "/packs")
+    assert "1 challenge pack to play" in await head(web, "/packs")
+    assert "<title>Your seat · Arena</title>" in await head(web, "/sit")
+    assert "<script>alert" not in await head(web, "/packs/quiz")
+    assert "· Pack · Arena</title>" in await head(web, "/packs/quiz")
+    assert "Player 1: 0.50, 1 of 2 cases passed." in await head(web, f"/session/{race.id}/scorecards")
+    assert "0.50" not in live
+    assert "<title>Arena</title>" in await head(web, "/packs/nothing")

@@ -135,6 +135,24 @@ async def test_after_the_end_nothing_tells_what_was_expected_or_planted(house: S
     assert seen[3][-1]["payload"]["final_output"] == "Breakfast, and the code is [planted secret]."
 
 
+async def test_whoever_keeps_the_packs_may_ask_for_whole_cards_after_the_end(house: Served, store: str) -> None:
+    made, [ada] = await opened(house, "unit-prices", input_set="market")
+    path = f"/challenges/unit-prices/{made['id']}/scorecards"
+    early = await fetch(house, path, params={"whole": "true"})
+    await submit(ada, made["id"], "0.90 Olives in a bag")
+    await ada.hear("game_ended", challengeId=made["id"])
+
+    plain = (await fetch(house, path)).text
+    whole = (await fetch(house, path, params={"whole": "true"})).json()["seats"][0]["cases"][0]
+    async with offering(store, admin_token="let-me-in") as guarded:
+        refused = await fetch(guarded, path, params={"whole": "true"})
+
+    assert (early.status_code, refused.status_code) == (403, 403)
+    assert "Olives in a jar" not in plain  # what was expected
+    assert "0.90 Olives in a bag" in plain  # what was answered
+    assert "Olives in a jar" in json.dumps(whole)
+
+
 async def test_an_admin_sees_the_whole_card_as_it_would_be_scored_offline(store: str, tmp_path: Path) -> None:
     async with served(store, admin_token="let-me-in") as house:
         house.arena.catalog.challenges = {**house.arena.catalog.challenges, "unit-prices": kind_of("unit-prices")}

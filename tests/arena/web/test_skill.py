@@ -83,6 +83,9 @@ async def test_the_lines_of_the_skill_are_a_whole_game(store: str, tmp_path: Pat
 
         await ada.do("Look")
         await ada.do("Open a session")
+        if auth == "open":
+            states = [answer["status"] for answer in await ada.do("Find company")]
+            assert states == ["waiting", "waiting", "gone"]
         ben.known |= {"INVITE": ada.known["OTHER"], "OTHER": ada.known["INVITE"]}
         for agent in (ada, ben):
             if auth == "required":
@@ -105,7 +108,16 @@ async def test_the_lines_of_the_skill_are_a_whole_game(store: str, tmp_path: Pat
             assert len(board["average"]) == 2
             assert (await agent.do("Introduce yourself"))[0]["username"] == agent.known["ME"]
 
-    unused = set(ada.steps) - {"Make a key pair", "Look", "Open a session", "Join", "Read", "Talk", "Move"}
+    unused = set(ada.steps) - {
+        "Make a key pair",
+        "Look",
+        "Open a session",
+        "Find company",
+        "Join",
+        "Read",
+        "Talk",
+        "Move",
+    }
     assert unused == {"See how it ended", "Introduce yourself"}
 
 

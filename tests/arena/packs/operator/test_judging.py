@@ -194,3 +194,32 @@ async def test_where_nobody_votes_the_dimension_is_unavailable() -> None:
 
     assert card(table, 0, "k0")["dimension_scores"]["liked"] is None
     await table.bench.isolate.close()
+
+
+async def test_a_tie_is_half_a_vote_for_each() -> None:
+    table = race(judged(preference=True), players=2, votes={"seconds": 60})
+    for seat in range(2):
+        table.act(seat, "submit", f"output of {seat}")
+    await work_off(table)
+    [ballot] = said(table, "ballot")
+
+    table.vote("ann", ballot["ballot"], "tie")
+    table.vote("bob", ballot["ballot"], min("AB", key=lambda side: ballot[side]))
+
+    assert [table.state.preference(seat, ballot["case"]) for seat in range(2)] == [0.75, 0.25]
+    await table.bench.isolate.close()
+
+
+async def test_a_question_says_what_its_answer_is_made_of_and_when_it_is_late() -> None:
+    table = race(judged(RUBRIC, NWISE), players=2, judge_seat=True)
+    table.join(2)
+    for seat in range(2):
+        table.act(seat, "submit", "a")
+    await work_off(table)
+
+    asked = {each["form"]["mode"]: each for each in told(table, 2, "question")}
+
+    assert asked["rubric"]["form"] == {"mode": "rubric", "min": 1, "max": 5}
+    assert sorted(asked["n_wise"]["form"]["candidates"]) == ["candidate-1", "candidate-2"]
+    assert all(each["until"] == table.now + 3_600_000 for each in asked.values())
+    await table.bench.isolate.close()
