@@ -61,8 +61,13 @@ def verify(
     from arena import verify
 
     data = sys.stdin.buffer.read() if file == "-" else verify.read(Path(file))
-    opened, played = (verify.read(path) if path else None for path in (openings, pack))
-    wish = verify.Wish(key, opened, played, settings_of(load).load, again=rerun)
+    wish = verify.Wish(
+        key=key,
+        openings=None if openings is None else verify.read(openings),
+        pack=None if pack is None else verify.read(pack),
+        modules=settings_of(load).load,
+        again=rerun,
+    )
     raise typer.Exit(verify.show(data, wish, as_json=as_json))
 
 
