@@ -11,6 +11,7 @@
  */
 
 import { Arena } from "./arena.js";
+import { h } from "./elements/dom.js";
 import "./elements/link-notice.js";
 import "./elements/player-mark.js";
 
@@ -37,6 +38,18 @@ const notice = /** @type {any} */ (document.querySelector("link-notice"));
 /** @type {View | null} */ let view = null;
 let path = "";
 
+/** An address that is none of ours. */
+const NOWHERE = { name: "nowhere", params: {}, load: async () => ({ open: () => sorry("There is no such page", "The address may not be whole.", h("a", { href: "/" }, "See what is being played")) }) };
+
+/** The code of a view could not be had. A browser may not ask for it twice, so the link loads the whole page. */
+const lost = () => ({ open: () => sorry("This page cannot be shown", "The server does not answer. Nothing is lost there; try again later.", h("a", { href: location.href, target: "_self" }, "Try again")) });
+
+/** @param {string} title @param {string} sentence @param {HTMLElement} way out of here @returns {View} */
+function sorry(title, sentence, way) {
+  const element = h("div", { class: "empty failure", role: "alert" }, h("h1", { tabindex: -1 }, title), h("p", {}, sentence), h("p", {}, way));
+  return { element, title: () => `${title} · Arena` };
+}
+
 /** The view of an address; undefined if it is none of ours. @param {string} pathname */
 function find(pathname) {
   for (const [name, pattern, load] of ROUTES) {
@@ -60,9 +73,8 @@ async function route() {
   const query = new URLSearchParams(location.search);
   if (view && path === location.pathname) return view.moved?.(query);
   const wanted = (path = location.pathname);
-  const found = find(wanted) ?? find("/");
-  if (!found) return;
-  const { open } = await found.load();
+  const found = find(wanted) ?? NOWHERE;
+  const { open } = await found.load().catch(lost);
   if (wanted !== path) return; // the reader has gone on meanwhile
   view?.close?.();
   document.body.dataset.view = found.name;

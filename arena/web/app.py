@@ -61,7 +61,7 @@ async def ready(request: Request) -> Response:
 
 async def not_found(request: Request, error: Exception) -> Response:
     """No such page, or not by this method."""
-    return PlainTextResponse("404 Not Found", status_code=404)
+    return await pages.nowhere(request)
 
 
 async def socket(websocket: WebSocket) -> None:

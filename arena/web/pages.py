@@ -7,7 +7,7 @@ from pathlib import Path
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Receive, Scope, Send
@@ -19,7 +19,7 @@ VIEWS = (  # as in static/app.js
     "/session/{id}",
     "/session/{id}/scorecards",
     "/boards/{type}",
-    "/players/{id}",
+    "/players/{id:path}",  # who is called may have a slash in its name, as models do
     "/challenges/{type}",
     "/play",
     "/play/{id}",
@@ -44,6 +44,15 @@ class Files(StaticFiles):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with a file."""
         await GZipMiddleware(super().__call__)(scope, receive, send)
+
+
+async def nowhere(request: Request) -> Response:
+    """What an address that leads nowhere gives: a page that says so, or a line of text to those who want no page."""
+    is_page = request.method in {"GET", "HEAD"} and "text/html" in request.headers.get("accept", "")
+    if not is_page or request.url.path.startswith(("/api/", "/static/")):
+        return PlainTextResponse("404 Not Found", status_code=404)
+    document = await run_in_threadpool((static_files() / "index.html").read_text, "utf-8")
+    return HTMLResponse(document, status_code=404)
 
 
 def page(view: str) -> Callable[[Request], Awaitable[Response]]:

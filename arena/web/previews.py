@@ -139,7 +139,7 @@ VIEWS: dict[str, Callable[..., Awaitable[Preview]]] = {
     "/sit": _sit,
     "/play/{id}": _invitation,
     "/boards/{type}": _board,
-    "/players/{id}": _player,
+    "/players/{id:path}": _player,
     "/challenges/{type}": _challenge,
     "/tournaments": _tournaments,
     "/tournaments/{id}": _tournament,
