@@ -46,10 +46,10 @@ export function rounds(matches) {
   return [...found].sort(([a], [b]) => a - b).map(([round, some]) => ({ round, matches: some }));
 }
 
-/** What a game came to, in a few words. @param {Game} game */
+/** What a game came to: a few words, and who won it if anybody did. @param {Game} game @returns {{words: string, first: string[]}} */
 export function outcome(game) {
-  if (game.state === "playing") return "live";
-  if (game.state === "void") return `void: ${game.reason ?? ""}`;
+  if (game.state === "playing") return { words: "live", first: [] };
+  if (game.state === "void") return { words: `void: ${game.reason ?? ""}`, first: [] };
   const first = (game.places ?? []).flatMap((place, seat) => (place === 1 ? [game.seats?.[seat] ?? ""] : []));
-  return first.length === game.places?.length ? "tied" : `won by ${first.join(", ")}`;
+  return first.length === game.places?.length ? { words: "tied", first: [] } : { words: "won by ", first };
 }

@@ -1,8 +1,16 @@
-import { intervalBar } from "../charts.js";
+import { reach } from "../boards.js";
 import { extras, outcome, progress, rounds } from "../tournaments.js";
+import { valueCell } from "./board-table.js";
 import { h, nameOf } from "./dom.js";
 
-/** @import { Game, Match, Standing, Tournament } from "../tournaments.js" */
+/** @import { Game, Match, Mean, Standing, Tournament } from "../tournaments.js" */
+
+/** @type {{key: "share" | "utility" | "security", label: string}[]} the columns with intervals */
+const MEANS = [
+  { key: "share", label: "Per game" },
+  { key: "utility", label: "Utility" },
+  { key: "security", label: "Security" },
+];
 
 /** <tournament-page>: one tournament, live: its standings, its bracket and its games. Call `show` or `fail`. */
 class TournamentPage extends HTMLElement {
@@ -28,7 +36,7 @@ class TournamentPage extends HTMLElement {
     this.#once("head", [told.phase, told.reason, told.games], () => this.#showHead(told));
     this.#once("standings", told.standings, () => this.#parts.standings.replaceChildren(h("h2", { id: "standings" }, "Standings"), standings(told.standings)));
     this.#once("bracket", told.matches, () => this.#showBracket(told));
-    this.#once("playing", told.playing, () => this.#showPlaying(told));
+    this.#once("playing", [told.playing, told.phase], () => this.#showPlaying(told));
     this.#once("games", games, () => this.#showGames(games));
   }
 
@@ -62,6 +70,7 @@ class TournamentPage extends HTMLElement {
   }
 
   #showPlaying(/** @type {Tournament} */ { playing, phase }) {
+    this.#parts.playing.hidden = phase === "finished";
     const none = phase === "running" ? "The next games are about to begin." : "No game is played now.";
     const list = playing.length ? h("ul", { class: "live-games" }, ...playing.map((game) => h("li", {}, h("a", { href: `/session/${game.session}` }, ...between(game.agents ?? [])), h("span", { class: "tag live" }, "live")))) : h("p", { class: "empty" }, none);
     this.#parts.playing.replaceChildren(h("h2", { id: "playing" }, "On now"), list);
@@ -69,14 +78,27 @@ class TournamentPage extends HTMLElement {
 
   #showGames(/** @type {Game[]} */ games) {
     const over = games.filter(({ state }) => state !== "playing").reverse();
-    const list = over.length ? h("ul", { class: "over-games" }, ...over.map((game) => h("li", {}, h("a", { href: `/session/${game.session}` }, ...between(game.seats ?? [])), h("span", { class: "quiet" }, outcome(game))))) : h("p", { class: "empty" }, "No game is over yet.");
+    const list = over.length ? h("ul", { class: "over-games" }, ...over.map((game) => h("li", {}, h("a", { href: `/session/${game.session}` }, ...between(game.seats ?? [])), h("span", { class: "quiet" }, ...ending(game))))) : h("p", { class: "empty" }, "No game is over yet.");
     this.#parts.games.replaceChildren(h("h2", { id: "games" }, "Games"), list);
   }
 }
 
-/** Names with `v` between them. @param {string[]} names */
-function between(names) {
-  return names.flatMap((name, at) => (at ? [" v ", nameOf(name)] : [nameOf(name)]));
+/** @param {Game} game */
+function ending(game) {
+  const { words, first } = outcome(game);
+  return [words, ...between(first, ", ")];
+}
+
+/** Names with something between them. @param {string[]} names @param {string} [sign] */
+function between(names, sign = " v ") {
+  return names.flatMap((name, at) => (at ? [sign, nameOf(name)] : [nameOf(name)]));
+}
+
+/** What a standing has measured, as lines of boards have it. @param {Standing} standing @returns {any} */
+function lineOf(standing) {
+  const known = MEANS.flatMap(({ key }) => (standing[key] ? [/** @type {[string, Mean]} */ ([key, standing[key]])] : []));
+  const [metrics, intervals] = [known.map(([key, { value }]) => [key, value]), known.map(([key, { interval }]) => [key, interval])];
+  return { metrics: Object.fromEntries(metrics), intervals: Object.fromEntries(intervals), provisional: !standing.share?.interval };
 }
 
 /** @param {Match} match */
@@ -88,9 +110,11 @@ function match({ name, agents, winner }) {
 /** @param {Standing[]} rows */
 function standings(rows) {
   const more = extras(rows);
-  const heads = ["Points", "Games", "W/T/L", "Per game", "Utility", "Security", ...more.map(({ label }) => label)];
+  const measured = rows.map(lineOf);
+  const spans = MEANS.map(({ key }) => reach(measured, key));
+  const heads = ["Points", "Games", "W/T/L", ...MEANS.map(({ label }) => label), ...more.map(({ label }) => label)];
   const head = h("tr", {}, h("th", { scope: "col", class: "number" }, "#"), h("th", { scope: "col" }, "Agent"), ...heads.map((label) => h("th", { scope: "col", class: "number" }, label)));
-  const lines = rows.map((row) =>
+  const lines = rows.map((row, place) =>
     h(
       "tr",
       { "data-agent": row.agent },
@@ -99,9 +123,7 @@ function standings(rows) {
       number(row.points),
       number(row.games),
       h("td", { class: "number" }, `${row.wins}/${row.ties}/${row.losses}`),
-      h("td", { class: "number value" }, row.share ? row.share.value.toFixed(3) : "", row.share && intervalBar([0, 1], row.share.value, row.share.interval, row.share.interval === undefined)),
-      h("td", { class: "number" }, row.utility?.value.toFixed(2) ?? ""),
-      h("td", { class: "number" }, row.security?.value.toFixed(2) ?? ""),
+      ...MEANS.map((mean, column) => valueCell(measured[place], mean, spans[column])),
       ...more.map(({ key }) => number(/** @type {number | undefined} */ (row[key]))),
     ),
   );

@@ -8,9 +8,11 @@ from playwright.async_api import Page, expect
 
 from tests.browser.conftest import ROOT
 from tests.browser.windows import OpenWindow, in_browser
+from tests.callers import calling
 from tests.guests import sit_down, visit
 from tests.servers import Served
 from tests.stage import publish, start
+from tests.tourneys import told
 
 pytestmark = in_browser
 
@@ -60,12 +62,20 @@ async def _packs(arena: Served) -> dict[str, str]:
     }
 
 
+async def _tournament(arena: Served) -> dict[str, str]:
+    """Pages about tournaments."""
+    async with calling(arena) as caller:
+        made = await caller.post("/tournaments", setup=told(2, format="knockout", games_per_pair=1))
+    return {"/tournaments": ".tournaments li", f"/tournaments/{made['id']}": ".match .winner"}
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_nobody_is_shut_out(arena: Served, window: OpenWindow, axe: str, scheme: str) -> None:
     over, live = await sit_down(arena, users=("ada", "ben")), await sit_down(arena)
     await over.end()
     await live.say(0, "hello")
     await (await visit(arena)).get("create", challengeType="psi")
+    tournament = await _tournament(arena)
     packs = await _packs(arena)
 
     sessions = {
@@ -74,7 +84,7 @@ async def test_nobody_is_shut_out(arena: Served, window: OpenWindow, axe: str, s
         f"/session/{over.id}?at=0": ".event",
     }
 
-    for path, settled in {**PAGES, **sessions, **packs}.items():
+    for path, settled in {**PAGES, **sessions, **packs, **tournament}.items():
         page = (await window(arena.url, path, color_scheme=scheme, reduced_motion="reduce")).page
         await expect(page.locator(settled).first).to_be_visible()
         if path.startswith("/sit"):

@@ -33,6 +33,19 @@ async def test_a_bracket_is_filled_while_somebody_looks(arena: Served, window: O
     await expect(page.locator("session-page h1")).to_be_visible()
 
 
+async def test_long_names_fit_on_a_phone_and_values_have_their_intervals(arena: Served, window: OpenWindow) -> None:
+    bots = [{"name": sign * 64, "bot": bot} for sign, bot in (("x", "honest"), ("y", "greedy"))]
+    async with calling(arena) as caller:
+        made = await caller.post("/tournaments", setup=told(agents=bots, format="knockout", games_per_pair=4))
+        page = (await window(arena.url, f"/tournaments/{made['id']}", viewport={"width": 390, "height": 844})).page
+
+        await expect(page.locator("tournament-page .facts")).to_contain_text("Finished", timeout=LONG)
+
+    await expect(page.locator("tbody tr .interval")).to_have_count(6)
+    await expect(page.get_by_role("heading", name="On now")).to_be_hidden()
+    assert await page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
 async def test_a_tournament_that_is_not_there_says_so(arena: Served, window: OpenWindow) -> None:
     shown = await window(arena.url, "/tournaments/0000000000000000")
     shown.excuse = "404"
