@@ -81,6 +81,19 @@ async def test_what_a_pack_says_is_text(arena: Served, window: OpenWindow) -> No
         assert "onerror" in await page.locator("main").inner_text() or "scorecards" in path
 
 
+async def test_what_a_creator_chooses_is_text_when_it_is_refused(arena: Served, window: OpenWindow) -> None:
+    await publish(arena, quiz())
+    shown = await window(arena.url, "/challenges/quiz")
+    shown.excuse = "400"
+    page = shown.page
+
+    await page.get_by_label("Input set").fill(NASTY)
+    await page.get_by_role("button", name="Create a session").click()
+
+    await expect(page.locator("create-form [role=alert]")).to_contain_text(NASTY)
+    assert await page.locator("main img, main script").count() == 0
+
+
 async def test_spectators_see_which_case_each_seat_is_at(arena: Served, window: OpenWindow) -> None:
     await publish(arena, "unit-prices")
     race = await start(arena, "unit-prices", "ada", "ben", input_set="pantry", show_outputs=True)
