@@ -14,9 +14,11 @@ from playwright.async_api import Browser, Page, StorageState, ViewportSize, asyn
 from arena.client import client, play
 from arena.house import roster
 from tests.bundles import ROOT
+from tests.callers import calling
 from tests.guests import sit_down, visit
 from tests.servers import Served, served
 from tests.stage import publish, start
+from tests.tourneys import told
 from tests.valkeys import Valkey
 
 GAMES = 24
@@ -27,6 +29,7 @@ SETTLED = {
     "home": "board-table tbody tr",
     "session": "aside tbody",
     "session-live": ".speech",
+    "session-split": ".logs[data-split] .speech",
     "board": ".matrix",
     "player": ".meetings",
     "challenge": "result-list tbody",
@@ -36,6 +39,9 @@ SETTLED = {
     "vote": "ballot-box .pair",
     "scorecards": ".cards tbody",
     "sit": ".ask",
+    "play": ".secrets li",
+    "tournaments": ".tournaments li",
+    "tournament": ".match .winner",
 }
 PACKS = ("unit-prices", "lost-luggage", "night-porter", "tide-tables", "log-detective")
 RIGHT = ("0.30 Hilltop rice", "0.99 Harbour roast")
@@ -79,10 +85,15 @@ async def fill(arena: Served) -> dict[str, str]:
     await voted.heard(0, "ballot")
     desk = await start(arena, "lost-luggage", "kind-mia", judge_seat=True)
     await desk.reply(0, *KIND["wedding"][:2])
+    host = await visit(arena)
+    table = await host.get("create", challengeType="psi", options={"clock": {"move": 900}})
+    await host.get("join", invite=table["invites"][1], userId="greedy-gus")
+    tournament = await _tournament(arena)
     return {
         "home": "/",
         "session": f"/session/{ended}",
         "session-live": f"/session/{live}",
+        "session-split": f"/session/{live}",
         "board": "/boards/psi",
         "player": "/players/honest-ada?rival=greedy-gus",
         "challenge": "/challenges/psi",
@@ -92,6 +103,9 @@ async def fill(arena: Served) -> dict[str, str]:
         "vote": f"/session/{voted.id}",
         "scorecards": f"/session/{cards}/scorecards",
         "sit": f"/sit#{desk.invites[2]}",
+        "play": f"/play/{table['id']}#{table['invites'][0]}",
+        "tournaments": "/tournaments",
+        "tournament": f"/tournaments/{tournament}",
         "docs": "/docs",
         "nowhere": "/session/nowhere",
     }
@@ -128,6 +142,15 @@ async def _talk(arena: Served, *, ended: bool) -> str:
         await game.act(0, "guess", numbers.split(",")[0])
         await game.act(1, "guess", numbers)
     return game.id
+
+
+async def _tournament(arena: Served) -> str:
+    """A knockout that was played to its end."""
+    async with calling(arena) as caller:
+        made = await caller.post("/tournaments", setup=told(4, format="knockout", games_per_pair=2))
+        while (await caller.get(f"/tournaments/{made['id']}"))["phase"] != "finished":
+            await asyncio.sleep(0.2)
+    return str(made["id"])
 
 
 async def _raced(arena: Served) -> str:
@@ -169,17 +192,20 @@ async def take(browser: Browser, arena: Served, pages: dict[str, str], into: Pat
                     await page.wait_for_timeout(100)  # for what is drawn when it comes into view
                 await page.screenshot(path=into / f"{name}-{size}-{scheme}.png")
                 await page.close()
-            kept = await context.storage_state()
+            kept = await context.storage_state(indexed_db=True)
             await context.close()
 
 
 async def show(page: Page, name: str) -> None:
     """Wait until a page has what it shows."""
     button = page.get_by_role("button", name="Take the seat")
-    if name == "sit":
-        await button.or_(page.locator(".ask")).first.wait_for()
+    if name in {"sit", "play"}:
+        await button.or_(page.locator(SETTLED[name])).first.wait_for()
         if await button.count():
             await button.click()
+    if name == "session-split":
+        await page.locator(".speech").first.wait_for()
+        await page.locator(".split").dispatch_event("click")  # a phone has no room for the button
     await page.locator(SETTLED.get(name, "h1")).first.wait_for()
     await page.wait_for_load_state("networkidle")
     await page.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
