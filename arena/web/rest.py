@@ -191,7 +191,7 @@ async def on_boards(call: Call) -> Any:
 
 
 ROUTES = (
-    Route("GET", "/metadata", metadata),
+    Route("GET", "/metadata", metadata, packed=True),
     Route("GET", "/metadata/{name}", metadata_of),
     Route("GET", "/challenges", challenges),
     Route("GET", "/challenges/{name}", challenges_of),

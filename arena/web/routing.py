@@ -23,7 +23,16 @@ from arena.store import keys
 from arena.web.addresses import caller
 from arena.web.calls import seats
 from arena.web.errors import Rows, Told, tell
-from arena.web.http import Header, credential_of, query_of, read_body, send_bytes, send_json, send_not_found
+from arena.web.http import (
+    Header,
+    credential_of,
+    query_of,
+    read_body,
+    send_bytes,
+    send_json,
+    send_not_found,
+    send_packed,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -84,6 +93,7 @@ class Route(NamedTuple):
     handler: Handler
     but: Rows | None = None  # errors that are told otherwise than elsewhere
     raw: bool = False  # whether it reads the body itself, once it knows from whom that is
+    packed: bool = False  # whether it is compressed for those who can read that: long, and the same for everybody
 
 
 class File(NamedTuple):
@@ -151,6 +161,8 @@ class Router:
             return
         if isinstance(told.body, File):
             await send_bytes(send, told.status, told.body.content, told.body.headers)
+        elif route.packed:
+            await send_packed(send, scope, told.status, told.body, told.headers)
         else:
             await send_json(send, told.status, told.body, told.headers)
 

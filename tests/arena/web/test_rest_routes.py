@@ -115,6 +115,18 @@ async def test_an_unknown_path_or_method_is_a_plain_404(arena: Served, method: s
     assert answer.headers["content-type"].startswith("text/plain")
 
 
+async def test_what_is_long_and_the_same_for_everybody_is_packed_for_those_who_can_read_that(caller: Caller) -> None:
+    plain, packed = [
+        await caller.client.get("/api/metadata", headers={"accept-encoding": coding}) for coding in ("identity", "gzip")
+    ]
+
+    assert plain.json() == packed.json()
+    assert "content-encoding" not in plain.headers
+    assert packed.headers["content-encoding"] == "gzip"
+    assert int(packed.headers["content-length"]) * 2 < int(plain.headers["content-length"])
+    assert {plain.headers["vary"], packed.headers["vary"]} == {"accept-encoding"}
+
+
 async def test_head_works_where_get_does(caller: Caller) -> None:
     head, get = [await caller.client.request(method, "/api/stats") for method in ("HEAD", "GET")]
 
