@@ -7,12 +7,16 @@ import re
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+import typer
+from typer.testing import CliRunner
 
+from arena.cli import app
 from arena.client import client
 from arena.identity import Identity
 from arena.settings import Settings
@@ -21,22 +25,12 @@ from tests.commands import arena, environment
 from tests.servers import Process
 from tests.valkeys import eventually
 
-COMMANDS = [(), ("serve",), ("demo",), ("doctor",), ("watch",), ("export",), ("import",)]
-COMMANDS += [("scoring",), ("scoring", "recompute")]
-COMMANDS += [("identity",), ("identity", "new"), ("identity", "show"), ("users",), ("users", "benchmark")]
-COMMANDS += [("pack",), *(("pack", name) for name in ("init", "validate", "show", "lock", "schema", "score"))]
-COMMANDS += [
-    ("eval",),
-    ("eval", "start"),
-    ("eval", "scorecard"),
-    ("eval", "sit"),
-    ("compare",),
-    ("compare", "runs"),
-    ("gate",),
-]
-COMMANDS += [("baseline",), ("baseline", "set"), ("baseline", "show"), ("baseline", "clear")]
-COMMANDS += [("pack", name) for name in ("publish", "list", "archive", "unarchive", "download")]
-COMMANDS += [("simulate",), ("challenge",), ("challenge", "new"), ("challenge", "test"), ("seed",), ("seed", "check")]
+
+def commands(of: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every command that there is, groups included."""
+    yield words
+    for name, command in getattr(of, "commands", {}).items():
+        yield from commands(command, (*words, name))
 
 
 def test_the_version_is_told() -> None:
@@ -48,18 +42,18 @@ def test_bare_arena_shows_what_there_is() -> None:
 
     assert done.code == 0
     assert re.findall(r"^│ (\w+) ", done.out.partition("Commands")[2], re.MULTILINE) == [
-        "serve", "demo", "doctor", "watch", "export", "import", "play", "simulate", "gate",
+        "serve", "demo", "doctor", "watch", "export", "import", "play", "simulate", "queue", "record", "verify", "gate",
         "scoring", "identity", "challenges", "chat", "users",
-        "pack", "eval", "baseline", "compare", "challenge", "seed",
+        "pack", "eval", "tournament", "baseline", "compare", "challenge", "seed", "signing",
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("command", list(commands(typer.main.get_command(app))), ids=" ".join)
 def test_every_command_has_help(command: tuple[str, ...]) -> None:
-    done = arena(*command, "--help")
+    done = CliRunner().invoke(app, [*command, "--help"])
 
-    assert done.code == 0
-    assert "Usage" in done.out
+    assert done.exit_code == 0
+    assert "Usage" in done.output
 
 
 def test_the_help_of_serve_names_the_variables_and_defaults() -> None:

@@ -302,6 +302,8 @@ def full_round(game: Game, invite: str) -> list[dict[str, Any]]:
         {"type": "lobby", "off": True},
         {"type": "leaderboard"},
         {"type": "leaderboard", "off": True},
+        {"type": "queue", "challengeType": "psi"},
+        {"type": "queue", "challengeType": "psi", "off": True},
     ]
 
 
