@@ -31,7 +31,9 @@ def queue(
     It is kept for you for a while: join with it at once, under the same name. Exit code 1 if there was no company in
     time; Ctrl-C gives the place in the queue up.
     """
-    wanted = _options(options)
+    from arena.trial import read_options
+
+    wanted = None if options is None else read_options(options)
     waiting = _wait(caller_of(context, url).url, type_, wanted, user, sign, patience=timeout, ranked=not practice)
     try:
         typer.echo(asyncio.run(waiting))
@@ -57,18 +59,8 @@ async def _wait(
     try:
         async with asyncio.timeout(patience), Arena(url, identity=identity) as arena:
             return await arena.queue(type, options, ranked=ranked, user=user)
-    except (Disconnected, ValueError) as error:
+    except Disconnected as error:
         raise CannotStart(str(error)) from None
-
-
-def _options(text: str | None) -> dict[str, Any] | None:
-    try:
-        found = None if text is None else json.loads(text)
-    except ValueError:
-        found = text
-    if found is not None and not isinstance(found, dict):
-        raise typer.BadParameter("options are a JSON object", param_hint="--options")
-    return found
 
 
 def declare(
