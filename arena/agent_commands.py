@@ -69,7 +69,9 @@ def declare(
     sign: Sign = None,
     owner: Annotated[str, typer.Option(help="Who runs the agent.")] = "",
     model: Annotated[str, typer.Option(help="The language model behind it.")] = "",
-    prompt: Annotated[str, typer.Option(help="Its prompt: a file, of which only the SHA-256 is sent.")] = "",
+    prompt: Annotated[
+        str, typer.Option(help="Its prompt: a file, of which only the SHA-256 is sent, or that as sha256:…")
+    ] = "",
     harness: Annotated[str, typer.Option(help="Its program: a file likewise, or any fingerprint.")] = "",
     url: Url = None,
 ) -> None:
@@ -80,7 +82,7 @@ def declare(
     from arena import remote
     from arena.client import Identity
 
-    told = {"owner": owner, "model": model, "prompt": fingerprint(prompt), "harness": fingerprint(harness)}
+    told = {"owner": owner, "model": model, "prompt": _of_prompt(prompt), "harness": fingerprint(harness)}
     signed = Identity.load(sign).sign("agent-update") if sign else {"userId": user or ""}
     body = json.dumps({**told, **signed}).encode()
     answer = remote.ask("POST", caller_of(context, url).url, ["agents"], body=body)
@@ -90,5 +92,16 @@ def declare(
 
 def fingerprint(text: str) -> str:
     """The SHA-256 of a file, or the text itself if it is none."""
-    path = Path(text)
-    return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}" if text and path.is_file() else text
+    try:
+        found = Path(text).read_bytes()
+    except (OSError, ValueError):
+        return text
+    return f"sha256:{hashlib.sha256(found).hexdigest()}"
+
+
+def _of_prompt(text: str) -> str:
+    """The fingerprint of a prompt, which is a file or was made before: nobody's words are sent by a slip."""
+    found = fingerprint(text)
+    if text and found == text and not text.startswith("sha256:"):
+        raise typer.BadParameter("a prompt is a file that can be read, or its sha256:…", param_hint="--prompt")
+    return found
