@@ -60,7 +60,8 @@ const KINDS = { integer: "integer", number: "number", boolean: "boolean", string
 function listKind({ items, prefixItems, minItems, maxItems }) {
   const kinds = (prefixItems ?? [items ?? {}]).map((/** @type {Schema} */ { type }) => KINDS[type]);
   const areNumbers = kinds.every((/** @type {string} */ kind) => kind === "integer" || kind === "number");
-  if (areNumbers && minItems === 2 && maxItems === 2) return "pair";
+  const isOpen = items === undefined && prefixItems === undefined; // whatever two things
+  if ((areNumbers || isOpen) && minItems === 2 && maxItems === 2) return "pair";
   if (prefixItems) return "json";
   return areNumbers ? "numbers" : kinds[0] === "text" ? "texts" : "json";
 }

@@ -39,7 +39,7 @@ def report(entry: Entry) -> dict[str, Any]:
         "games": games_view(entry),
         "methods": METHODS,
         "again": {
-            "file": {**head.setup, **({"seed": head.seed} if may_tell_seed(entry) else {})},
+            "file": _file(entry),
             "seed": head.seed if may_tell_seed(entry) else None,
             "arena": head.arena,
             "challenge": {"name": setup.challenge, **head.version.wire()},
@@ -47,6 +47,12 @@ def report(entry: Entry) -> dict[str, Any]:
             "results": digest(made, done),
         },
     }
+
+
+def _file(entry: Entry) -> dict[str, Any]:
+    """The file, with the seed that was drawn if it had none; as long as games are to come, without any."""
+    told = {name: value for name, value in entry.head.setup.items() if name != "seed"}
+    return {**told, "seed": entry.head.seed} if may_tell_seed(entry) else told
 
 
 def digest(made: Plan, done: Done) -> str:

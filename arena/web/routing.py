@@ -28,6 +28,7 @@ from arena.web.http import Header, credential_of, query_of, read_body, send_byte
 logger = logging.getLogger(__name__)
 
 BROKEN = object()  # a body that is no JSON
+OF_SESSIONS = ("/challenges/", "/sessions/")  # routes in whose path an id is that of a session
 
 
 @dataclass(slots=True)
@@ -65,7 +66,9 @@ class Call:
         """The session or channel that the request is about, if it names one."""
         fields = self.content if isinstance(self.content, dict) else {}
         asked, told = self.query, fields.get
-        in_path = next(filter(keys.is_session_id, self.arguments), None)
+        in_path = None
+        if self.scope["route"].path.startswith(OF_SESSIONS):
+            in_path = next(filter(keys.is_session_id, self.arguments), None)
         named = asked.get("channel") or asked.get("challengeId") or told("challengeId") or told("channel") or in_path
         return named if isinstance(named, str) else None
 

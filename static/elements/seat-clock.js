@@ -1,26 +1,14 @@
 import { clock } from "../view.js";
+import { Timer } from "./timer.js";
 
 /** @import { Left } from "../view.js" */
 
 const SHORT = 10_000; // milliseconds that are worth a warning
-const ticking = new Set();
-setInterval(() => ticking.forEach((element) => element.draw()), 250);
 
 /** <seat-clock>: the time that a player has left, as the server's clock has it. Assign `now`, then `time`. */
-class SeatClock extends HTMLElement {
+class SeatClock extends Timer {
+  pause = 250;
   /** @type {Left} */ time = { left: 0 };
-  /** @type {() => number} */ now = Date.now;
-
-  connectedCallback() {
-    this.setAttribute("role", "timer");
-    this.setAttribute("aria-live", "off");
-    ticking.add(this);
-    this.draw();
-  }
-
-  disconnectedCallback() {
-    ticking.delete(this);
-  }
 
   draw() {
     const { left, until } = this.time;

@@ -5,14 +5,14 @@ import "../elements/packs-page.js";
 import { wear } from "./styles.js";
 
 /** @import { Refusal } from "../arena.js" */
-/** @import { Context, View } from "../app.js" */
+/** @import { View } from "../app.js" */
 /** @import { Head } from "../packs.js" */
 
 const PAGE = 100; // packs that are asked for at a time
 
 await wear("packs");
 
-/** @param {Context} context @returns {View} */
+/** @returns {View} */
 export function open() {
   const element = /** @type {any} */ (document.createElement("packs-page"));
   let isOpen = true;

@@ -5,6 +5,7 @@ import { Identity, Refusal, newKey } from "../arena.js";
 import { give } from "../elements/dom.js";
 import "../elements/play-page.js";
 import { forget, keep, note, noted, recall, seats } from "../keep.js";
+import { ME } from "../proof.js";
 import { newSession } from "../view.js";
 import { turnOf } from "../table.js";
 import { hearSession } from "./hearing.js";
@@ -14,7 +15,6 @@ import { wear } from "./styles.js";
 /** @import { Context, View } from "../app.js" */
 /** @import { Seat } from "../keep.js" */
 
-const ME = "me";
 const NAME = "arena name"; // what the reader was called last
 
 await Promise.all([wear("challenge"), wear("play")]);

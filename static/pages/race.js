@@ -6,9 +6,10 @@ import { toldBy } from "../calls.js";
 import "../elements/ballot-box.js";
 import { give } from "../elements/dom.js";
 import "../elements/race-panel.js";
+import { proofOf } from "../proof.js";
 import { wear } from "./styles.js";
 
-/** @import { Message, Refusal } from "../arena.js" */
+/** @import { Arena, Message, Refusal } from "../arena.js" */
 /** @import { Session } from "../view.js" */
 /** @import { Ballot } from "../elements/ballot-box.js" */
 
@@ -17,9 +18,9 @@ const PATIENCE = 5_000; // and before another one if the last has failed
 
 /**
  * The parts of a pack's session, and a function that has them follow what is known of it.
- * @param {string} type @param {string} id @param {() => number} now
+ * @param {Arena} arena @param {string} type @param {string} id @param {() => number} now
  */
-export async function raceOf(type, id, now) {
+export async function raceOf(arena, type, id, now) {
   await wear("packs");
   const panel = /** @type {any} */ (document.createElement("race-panel"));
   const box = give(/** @type {any} */ (document.createElement("ballot-box")), { now });
@@ -52,7 +53,8 @@ export async function raceOf(type, id, now) {
 
   box.addEventListener("vote", async (/** @type {CustomEvent<{ballot: string, choice: string}>} */ { detail }) => {
     try {
-      await post(path`/challenges/${type}/${id}/votes`, detail);
+      const proof = await proofOf(arena, `vote:${id}:${detail.ballot}:${detail.choice}`);
+      await post(path`/challenges/${type}/${id}/votes`, { ...detail, ...proof });
     } catch (error) {
       const { code, message } = /** @type {Refusal} */ (error);
       if (code !== "VOTED") return box.refuse(message);

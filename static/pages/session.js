@@ -30,7 +30,7 @@ export function open({ arena, params: { id }, query, now, changed, go }) {
     const { tags = [] } = await read(path`/metadata/${type}`);
     if (tags[0] !== "pack") return;
     const { raceOf } = await import("./race.js");
-    const made = await raceOf(type, id, now);
+    const made = await raceOf(arena, type, id, now);
     if (!isOpen) return made.stop();
     race = made;
     element.furnish(made.panel, made.box);

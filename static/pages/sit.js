@@ -4,6 +4,7 @@ import { path, read } from "../api.js";
 import { newKey, operatorChannel } from "../arena.js";
 import { give } from "../elements/dom.js";
 import "../elements/sit-page.js";
+import { proofOf } from "../proof.js";
 import { asked } from "../sitting.js";
 import { follow, newSession } from "../view.js";
 import { soon } from "./drawing.js";
@@ -55,7 +56,7 @@ export function open({ arena, now, changed }) {
 
   /** Take the seat. @param {Challenge} challenge @param {string} role */
   async function sit(challenge, role) {
-    const seat = await arena.call("join", { invite, key: newKey() });
+    const seat = await arena.call("join", { invite, key: newKey(), ...(await proofOf(arena, `join:${invite}`)) });
     keep({ id: seat.ChallengeID, key: seat.sessionKey, name: challenge.name, role, answered: [] });
     resume();
   }

@@ -60,7 +60,7 @@ async def test_an_address_that_makes_no_sense_leads_to_the_first_board(page: Pag
     )
 
     first = {"type": "psi", "strategy": "average", "metric": "a:security", "sort": "a:security", "isUp": False}
-    assert chosen == [{**first, "offset": 0}, None]
+    assert chosen == [{**first, "offset": 0, "isByOwner": False}, None]
 
 
 async def test_rows_are_sorted_by_any_column_both_ways(page: Page) -> None:
@@ -137,6 +137,8 @@ async def test_a_form_sends_what_was_changed_in_its_own_shape(page: Page) -> Non
             "mode": {"enum": ["fast", 7], "default": "fast"},
             "clock": {"$ref": "#/$defs/Clock"},
             "words": {"type": "array", "items": {"type": "string"}},
+            "shares": {"type": "array", "items": {"type": "integer"}},
+            "more": {"type": "object"},
         },
         "$defs": {
             "Clock": {"type": "object", "properties": {"move": {"anyOf": [number, {"type": "null"}], "default": None}}}
@@ -147,19 +149,22 @@ async def test_a_form_sends_what_was_changed_in_its_own_shape(page: Page) -> Non
         page,
         """
         const fields = options.fieldsOf(given);
-        const given1 = { setSize: "3", range: "1,9", open: false, mode: '"fast"', "clock.move": "", words: "" };
-        const given2 = { setSize: "4", range: "2,9", open: true, mode: "7", "clock.move": "1.5", words: '["a"]' };
+        const given1 = { setSize: "3", range: "1,9", open: false, mode: '"fast"', "clock.move": "", words: "",
+          shares: "", more: "" };
+        const given2 = { setSize: "4", range: "2,9", open: true, mode: "7", "clock.move": "1.5", words: "a b\\nc",
+          shares: "1, 2 3", more: '{"x": 1}' };
         let refused = "";
-        try { options.optionsOf(fields, { ...given1, words: "[" }); } catch (error) { refused = error.message; }
+        try { options.optionsOf(fields, { ...given1, more: "[" }); } catch (error) { refused = error.message; }
         const [same, changed] = [given1, given2].map(one => options.optionsOf(fields, one));
         return [fields.map(field => field.label), same, changed, refused];
         """,
         schema,
     )
 
-    assert names == ["Set size", "Range", "Open", "Mode", "Clock, move", "Words"]
+    assert names == ["Set size", "Range", "Open", "Mode", "Clock, move", "Words", "Shares", "More"]
     assert same == {}
     assert changed == {
-        "setSize": 4, "range": [2, 9], "open": True, "mode": 7, "clock": {"move": 1.5}, "words": ["a"],
+        "setSize": 4, "range": [2, 9], "open": True, "mode": 7, "clock": {"move": 1.5}, "words": ["a b", "c"],
+        "shares": [1, 2, 3], "more": {"x": 1},
     }  # fmt: skip
-    assert refused.startswith("Words is to be JSON")
+    assert refused.startswith("More is to be JSON")

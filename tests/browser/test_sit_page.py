@@ -2,11 +2,12 @@
 
 from playwright.async_api import expect
 
+from arena.identity import Identity
 from tests.browser.test_scorecards_page import judged
 from tests.browser.windows import OpenWindow, in_browser
-from tests.guests import sit_down
-from tests.servers import Served
-from tests.stage import publish, start
+from tests.guests import sit_down, visit
+from tests.servers import Served, served
+from tests.stage import Race, publish, start
 
 pytestmark = in_browser
 
@@ -79,3 +80,25 @@ async def test_a_seat_is_taken_once_and_players_are_sent_elsewhere(arena: Served
     free = await game.players[0].get("create", challengeType="psi")
     player = await window(arena.url, f"/sit#{free['invites'][0]}")
     await expect(player.page.get_by_role("alert")).to_contain_text("This is a player's seat")
+
+
+async def test_where_keys_are_required_seats_and_votes_are_signed(store: str, window: OpenWindow) -> None:
+    async with served(store, auth="required", auth_secret="a long random text") as arena:
+        await arena.arena.library.publish(judged())
+        guests = [await visit(arena) for _ in range(2)]
+        options = {"players": 2, "judge_seat": True, "votes": {"seconds": 3600}}
+        made = await guests[0].get("create", challengeType="quiz", options=options)
+        for guest, invite in zip(guests, made["invites"], strict=False):
+            signed = Identity.new().sign(f"join:{invite}", arena.arena.clock.now())
+            await guest.get("join", invite=invite, **signed)
+        race = Race(made["id"], "quiz", made["invites"], guests)
+        judge = (await window(arena.url, f"/sit#{made['invites'][2]}")).page
+        spectator = (await window(arena.url, f"/session/{race.id}")).page
+
+        await judge.get_by_role("button", name="Take the seat").click()
+        for seat in range(2):
+            await race.submit(seat, f"a{seat}", f"b{seat}")
+
+        await expect(judge.locator(".ask")).to_have_count(4)
+        await spectator.get_by_role("button", name="A is better").click()
+        await expect(spectator.locator("ballot-box")).to_contain_text("1 of 2 voted")

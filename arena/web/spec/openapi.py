@@ -189,7 +189,8 @@ def _parameters(line: Line, operation: Operation, must_sign: bool) -> list[Schem
 
 
 def _responses(line: Line, operation: Operation, must_sign: bool) -> Schema:
-    answer: Schema = {"description": operation.summary, "content": _content(operation.answer)}
+    texts = {kind: {"schema": {"type": "string"}} for kind in operation.also}
+    answer: Schema = {"description": operation.summary, "content": _content(operation.answer) | texts}
     if operation.links:
         answer["links"] = {link.operation: _link(link) for link in operation.links}
     told = {"200": answer}

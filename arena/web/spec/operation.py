@@ -74,6 +74,7 @@ class Operation:
     summary: str
     answer: Content
     more: str = ""  # what the summary does not say
+    also: tuple[str, ...] = ()  # kinds of text that the answer may be in its place
     query: tuple[Parameter, ...] = ()
     body: Content | None = None
     needs_body: bool = True

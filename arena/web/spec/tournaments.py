@@ -144,6 +144,7 @@ TOURNAMENTS: dict[tuple[str, str], Operation] = {
         Content(shapes.TournamentReport, _REPORT),
         "With intervals, ratings, head-to-head, cost, and all that it takes to play it again; the seed is told when "
         "the tournament is finished. As `md` or `html` it is one file.",
+        also=("text/markdown", "text/html"),
         query=(Parameter("format", "`json`, `md` or `html`.", {"enum": sorted(FORMATS), "default": "json"}),),
         errors=(NotFound, Invalid),
     ),

@@ -95,14 +95,12 @@ async def test_the_same_seed_gives_the_same_games_whatever_happens_beside(
 
     first = await hold(caller, **setup, concurrency=1)
     second = await hold(caller, **setup, concurrency=8)
-    other = await hold(caller, **setup, seed="8")
 
     assert first["tournament"]["games"]["played"] > 0
     assert first["tournament"]["games"]["void"] == 0
     assert first["again"]["results"] == second["again"]["results"]
     assert first["tournament"]["standings"] == second["tournament"]["standings"]
     assert {game["session"] for game in first["games"]}.isdisjoint(game["session"] for game in second["games"])
-    assert other["again"]["seed"] == "8"
 
 
 async def test_another_worker_goes_on_where_one_was_lost(store: str) -> None:
@@ -140,11 +138,11 @@ async def test_a_budget_stops_a_tournament_and_more_of_it_goes_on(caller: Caller
 
 
 async def test_a_decided_ranking_ends_it_early(caller: Caller) -> None:
-    report = await hold(caller, challenge="psi", count=2, games_per_pair=400, stop_when_decided=True)
+    report = await hold(caller, challenge="psi", count=2, games_per_pair=300, stop_when_decided=True)
 
     games = report["tournament"]["games"]
     assert report["tournament"]["reason"] == "the ranking is decided"
-    assert games["saved"] == 400 - games["played"] > 0
+    assert games["saved"] == 300 - games["played"] > 0
 
 
 @pytest.mark.parametrize(
