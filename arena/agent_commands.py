@@ -31,7 +31,9 @@ def queue(
     It is kept for you for a while: join with it at once, under the same name. Exit code 1 if there was no company in
     time; Ctrl-C gives the place in the queue up.
     """
-    wanted = _options(options)
+    from arena.trial import read_options
+
+    wanted = None if options is None else read_options(options)
     waiting = _wait(caller_of(context, url).url, type_, wanted, user, sign, patience=timeout, ranked=not practice)
     try:
         typer.echo(asyncio.run(waiting))
@@ -57,18 +59,8 @@ async def _wait(
     try:
         async with asyncio.timeout(patience), Arena(url, identity=identity) as arena:
             return await arena.queue(type, options, ranked=ranked, user=user)
-    except (Disconnected, ValueError) as error:
+    except Disconnected as error:
         raise CannotStart(str(error)) from None
-
-
-def _options(text: str | None) -> dict[str, Any] | None:
-    try:
-        found = None if text is None else json.loads(text)
-    except ValueError:
-        found = text
-    if found is not None and not isinstance(found, dict):
-        raise typer.BadParameter("options are a JSON object", param_hint="--options")
-    return found
 
 
 def declare(
@@ -77,7 +69,9 @@ def declare(
     sign: Sign = None,
     owner: Annotated[str, typer.Option(help="Who runs the agent.")] = "",
     model: Annotated[str, typer.Option(help="The language model behind it.")] = "",
-    prompt: Annotated[str, typer.Option(help="Its prompt: a file, of which only the SHA-256 is sent.")] = "",
+    prompt: Annotated[
+        str, typer.Option(help="Its prompt: a file, of which only the SHA-256 is sent, or that as sha256:…")
+    ] = "",
     harness: Annotated[str, typer.Option(help="Its program: a file likewise, or any fingerprint.")] = "",
     url: Url = None,
 ) -> None:
@@ -88,7 +82,7 @@ def declare(
     from arena import remote
     from arena.client import Identity
 
-    told = {"owner": owner, "model": model, "prompt": fingerprint(prompt), "harness": fingerprint(harness)}
+    told = {"owner": owner, "model": model, "prompt": _of_prompt(prompt), "harness": fingerprint(harness)}
     signed = Identity.load(sign).sign("agent-update") if sign else {"userId": user or ""}
     body = json.dumps({**told, **signed}).encode()
     answer = remote.ask("POST", caller_of(context, url).url, ["agents"], body=body)
@@ -98,5 +92,16 @@ def declare(
 
 def fingerprint(text: str) -> str:
     """The SHA-256 of a file, or the text itself if it is none."""
-    path = Path(text)
-    return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}" if text and path.is_file() else text
+    try:
+        found = Path(text).read_bytes()
+    except (OSError, ValueError):
+        return text
+    return f"sha256:{hashlib.sha256(found).hexdigest()}"
+
+
+def _of_prompt(text: str) -> str:
+    """The fingerprint of a prompt, which is a file or was made before: nobody's words are sent by a slip."""
+    found = fingerprint(text)
+    if text and found == text and not text.startswith("sha256:"):
+        raise typer.BadParameter("a prompt is a file that can be read, or its sha256:…", param_hint="--prompt")
+    return found

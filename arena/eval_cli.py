@@ -45,13 +45,10 @@ def shown(run: "Run") -> str:
 
 def write(path: Path | None, content: bytes) -> None:
     """Write a file if one is wanted."""
-    from arena.errors import CannotStart
+    from arena import files
 
     if path is not None:
-        try:
-            path.write_bytes(content)
-        except OSError as error:
-            raise CannotStart(f"{path}: {error.strerror or error}") from None
+        files.write(path, content)
 
 
 @eval_.command()

@@ -113,12 +113,13 @@ def caller_of(
     context: typer.Context, url: str | None = None, auth: str | None = None, from_: str | None = None
 ) -> Caller:
     """What was said behind the command, else before it, else the server of this machine."""
-    from arena.remote import LOCAL
+    from arena.remote import LOCAL, check_address
 
     before: Caller = context.obj
     key = auth or before.auth
     # A server's variable of the same name says how people sign in, which is no key.
-    return Caller(url or before.url or LOCAL, None if key in {"open", "required"} else key, from_ or before.from_)
+    where = check_address(url or before.url or LOCAL)
+    return Caller(where, None if key in {"open", "required"} else key, from_ or before.from_)
 
 
 def settings_of(load: Sequence[str] | None = None, **given: Any) -> Settings:

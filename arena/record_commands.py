@@ -25,16 +25,14 @@ def record(
 
     For example: arena record ID --out game.ndjson, and then arena verify game.ndjson. docs/records.md has the format.
     """
+    from arena import files
     from arena.errors import CannotStart
     from arena.remote import ask
 
     answer = ask("GET", caller_of(context, url).url, ["sessions", session, "record"])
     if not answer.ok:
         raise CannotStart(answer.json.get("error", f"The server answered {answer.status}."))
-    if file is None:
-        sys.stdout.buffer.write(answer.content)
-    else:
-        file.write_bytes(answer.content)
+    files.write(file, answer.content)
 
 
 def verify(
@@ -58,13 +56,13 @@ def verify(
     Without --key it tells which key has signed, and not whose that is. Exit code 0 if everything is right, 1 if
     something is wrong, and 3 if nothing is wrong but the rules to play it again are not here, or of another version.
     """
-    from arena import verify
+    from arena import files, verify
 
-    data = sys.stdin.buffer.read() if file == "-" else verify.read(Path(file))
+    data = sys.stdin.buffer.read() if file == "-" else files.read(Path(file))
     wish = verify.Wish(
         key=key,
-        openings=None if openings is None else verify.read(openings),
-        pack=None if pack is None else verify.read(pack),
+        openings=None if openings is None else files.read(openings),
+        pack=None if pack is None else files.read(pack),
         modules=settings_of(load).load,
         again=rerun,
     )
@@ -112,10 +110,7 @@ def open_(
 
     For an auditor: arena verify FILE --openings FILE. Of a pack that was played this is what playing it again needs.
     """
-    from arena import notary
+    from arena import files, notary
 
     written = asyncio.run(notary.openings(settings_of(load, store=store, data=data), session))
-    if file is None:
-        sys.stdout.buffer.write(written)
-    else:
-        file.write_bytes(written)
+    files.write(file, written)

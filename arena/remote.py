@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from http.client import HTTPException
 from typing import Any, NamedTuple
 from urllib.error import HTTPError, URLError
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import SplitResult, quote, urlencode, urlsplit
 from urllib.request import Request, urlopen
 
 from arena.errors import CannotStart
@@ -33,6 +33,30 @@ class Answer(NamedTuple):
             return json.loads(self.content)
         except ValueError:
             return {"error": f"The server answered {self.status} with something that is no JSON."}
+
+
+def parts_of(url: str, *schemes: str) -> SplitResult:
+    """The parts of a server's address; raises `ValueError` in words for whoever wrote it."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise ValueError(f"{url} is no address of an arena: {error}.") from None
+    if parts.scheme not in schemes:
+        *others, last = (f"{scheme}://" for scheme in schemes)
+        raise ValueError(f"The address of an arena begins with {', '.join(others)} or {last}.")
+    if not parts.hostname:
+        raise ValueError(f"{url} names no server.")
+    return parts
+
+
+def check_address(url: str) -> str:
+    """The address of a server as a person gave it; raises `CannotStart` if there can be none."""
+    try:
+        parts_of(url, "http", "https")
+    except ValueError as error:
+        raise CannotStart(str(error)) from None
+    return url
 
 
 def get(url: str, path: Sequence[str], query: Mapping[str, object]) -> tuple[int, Any]:
@@ -69,8 +93,7 @@ def fetch(
     kind: str = BYTES,
 ) -> Answer:
     """Ask for any address of a server."""
-    if urlsplit(url).scheme not in {"http", "https"}:
-        raise CannotStart("The address of a server begins with http:// or https://.")
+    check_address(url)
     headers = {"Accept": "*/*", "Content-Type": kind}
     if token:
         headers["Authorization"] = f"Bearer {token}"

@@ -93,10 +93,8 @@ def report(
     """Write the report of a tournament; of one that is not over, what there is so far."""
     if form not in FORMS:
         raise typer.BadParameter(f"a report is {', '.join(FORMS)}", param_hint="--format")
+    from arena import files
     from arena.tournament.playing import WRITERS, told_of
 
     text = WRITERS[form](told_of(which, url, data))
-    if out is None:
-        typer.echo(text, nl=False)
-    else:
-        out.write_text(text, encoding="utf-8")
+    files.write(out, text.encode())

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import NamedTuple
 
 from arena import catalog, opening, rerun, verifying
@@ -14,14 +13,6 @@ from arena.terminal import Screen, harmless
 from arena.verifying import Finding, Record, Verdict, Wrong
 
 NOT_ALL = 3  # the exit code where nothing is wrong, but the game could have been played again and was not
-
-
-def read(file: Path) -> bytes:
-    """The record in a file."""
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise CannotStart(f"{file} cannot be read: {error.strerror}.") from None
 
 
 class Wish(NamedTuple):

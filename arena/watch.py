@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
-from urllib.parse import urlsplit
 
 from rich.live import Live
 from rich.text import Text
@@ -26,8 +25,6 @@ PASSING = {StoreUnavailable.code, "RATE_LIMITED"}
 
 def run(url: str, id_: SessionId, *, as_json: bool) -> int:
     """Follow a game to its end; the exit code."""
-    if urlsplit(url).scheme not in {"http", "https"}:
-        raise CannotStart("The address of a server begins with http:// or https://.")
     watch = Watch(f"{url.rstrip('/').replace('http', 'ws', 1)}/ws", id_, Screen(), as_json=as_json)
     try:
         asyncio.run(watch.follow())

@@ -239,6 +239,8 @@ async def test_players_sign_in_where_they_have_to(store: str, tmp_path: Path) ->
         (["inv_x", "--bot", "psi/nobody"], 1, "psi/honest, psi/greedy"),
         (["inv_x", "--cmd", "/no/such/program"], 1, "cannot be started"),
         (["inv_x"], 1, "INVITE_NOT_FOUND"),
+        (["inv_x", "--url", "localhost:3001"], 1, "begins with http://"),
+        (["inv_x", "--url", "http://127.0.0.1:99999"], 1, "Port out of range"),
     ],
 )
 async def test_what_cannot_be_played_is_told_in_a_line(arena: Served, words: list[str], code: int, told: str) -> None:

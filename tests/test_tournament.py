@@ -197,7 +197,10 @@ def test_the_file_of_the_documentation_is_played(tmp_path: Path) -> None:
 
     done = arena("tournament", "run", file)
     report = arena("tournament", "report", file, "--format", "html", "--out", tmp_path / "cup.html")
+    nowhere = arena("tournament", "report", file, "--out", tmp_path / "none" / "cup.md")
 
     assert (done.code, report.code) == (0, 0), done.err
     assert "Finished: all games are played. 12 of 12 games." in done.out
     assert "careful-too" in (tmp_path / "cup.html").read_text()
+    assert nowhere.code == 1
+    assert "cannot be written" in nowhere.err

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from random import Random
 from types import TracebackType
 from typing import Any, Self, TypeVar
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlunsplit
 
 from pydantic import JsonValue
 from websockets.exceptions import InvalidHandshake, InvalidStatus
@@ -20,6 +20,7 @@ from arena.client.game import Game
 from arena.errors import ArenaError, RateLimited, Refused, StoreUnavailable
 from arena.identity import Identity
 from arena.models import Challenge, RankedEntry, SessionId
+from arena.remote import parts_of
 from arena.wire import JSON, Codec
 
 HERE = "http://127.0.0.1:3001"
@@ -43,10 +44,8 @@ def back_off(rng: Random) -> Iterator[float]:
 
 def socket_of(url: str) -> str:
     """The address of an arena's socket, from that of its page."""
-    parts = urlsplit(url)
+    parts = parts_of(url, "http", "https", "ws", "wss")
     scheme = {"http": "ws", "https": "wss"}.get(parts.scheme, parts.scheme)
-    if scheme not in {"ws", "wss"} or not parts.netloc:
-        raise ValueError("The address of an arena begins with http://, https://, ws:// or wss://.")
     return urlunsplit((scheme, parts.netloc, parts.path if parts.path.strip("/") else "/ws", "", ""))
 
 
@@ -74,7 +73,7 @@ class Arena(Desk):
 
     async def __aenter__(self) -> Self:
         self._online = asyncio.get_running_loop().create_future()
-        self._running = asyncio.create_task(self._run(), name="arena link")
+        self._running = asyncio.create_task(self._live(), name="arena link")
         try:
             await asyncio.shield(self._online)
         except BaseException:
@@ -258,6 +257,15 @@ class Arena(Desk):
             raise
 
     # The life of the link
+
+    async def _live(self) -> None:
+        """Keep the link; should it break by a fault, whoever waits hears of it and does not wait for ever."""
+        try:
+            await self._run()
+        except Exception as error:
+            broken = Disconnected(f"The link to {self.url} broke: {error!r}")
+            broken.__cause__ = error
+            self._give_up(broken)
 
     async def _run(self) -> None:
         """Connect, and connect again, until somebody says that it makes no sense."""

@@ -11,6 +11,7 @@ from typing import Any
 import typer
 import uvloop
 
+from arena import files
 from arena.errors import CannotStart
 from arena.options import settings_of
 from arena.settings import Settings
@@ -142,9 +143,9 @@ class Play:
     async def _report(self, host: Host, id_: str) -> None:
         told = await host.ask("GET", "tournaments", id_, "report")
         told["again"]["file"] |= {"agents": self.setup.plain()["agents"]}
-        self.folder.mkdir(parents=True, exist_ok=True)
+        files.make_folder(self.folder)
         for form, write in WRITERS.items():
-            (self.folder / f"report.{form}").write_text(write(told), encoding="utf-8")
+            files.write(self.folder / f"report.{form}", write(told).encode())
         if self.as_json:
             typer.echo(_json(told), nl=False)
         else:

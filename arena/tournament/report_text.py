@@ -46,7 +46,7 @@ def _title(report: dict[str, Any]) -> str:
 
 def _facts(report: dict[str, Any]) -> list[str]:
     told, games = report["tournament"], report["tournament"]["games"]
-    saved = f" {games['saved']} games were saved, since they could not have changed it." if games["saved"] else ""
+    saved = f" {games['saved']} games were saved, since the ranking was clear without them." if games["saved"] else ""
     void = f" {games['void']} games are void and count nowhere." if games["void"] else ""
     cost = f" Agents report a cost of {told['cost']:.4f} US dollars." if told["cost"] else ""
     ending = f": {told['reason']}" if told.get("reason") else ""

@@ -11,6 +11,7 @@ from rich.table import Table
 from arena.terminal import harmless
 from arena.tournament.report_text import standings_table
 
+LINE = 400  # characters of how it ended
 LEADERS = 20  # lines of the live standings
 STEP = 0.1  # share of the games between two lines where nothing is live
 
@@ -24,7 +25,7 @@ def summary(told: dict[str, Any]) -> str:
     void = f", {games['void']} void" if games["void"] else ""
     reason = f": {told['reason']}" if told.get("reason") else ""
     line = f"{told['phase'].capitalize()}{reason}. {games['played']} of {games['most']} games{saved}{void}."
-    return f"{console.export_text()}{harmless(line)}"
+    return f"{console.export_text()}{harmless(line, LINE)}"
 
 
 class Scene:
@@ -45,7 +46,9 @@ class Scene:
         )
         self._task = self._bar.add_task(told["challenge"], total=told["games"]["most"])
         if not quiet:
-            self.console.print(f"Watch it at {url}/tournaments/{told['id']} (Ctrl-C stops, and it can go on)")
+            self.console.print(
+                f"Watch it at {url}/tournaments/{told['id']} (Ctrl-C stops, and it can go on)", soft_wrap=True
+            )
 
     def __enter__(self) -> Self:
         if self.console.is_terminal and not self.quiet:
@@ -63,7 +66,7 @@ class Scene:
     def show(self, told: dict[str, Any]) -> None:
         """Draw it as it is now."""
         games = told["games"]
-        over, most = games["played"] + games["void"] + games["saved"], games["most"]
+        over, most = games["played"] + games["void"], games["most"]
         self._bar.update(self._task, completed=over)
         if self._live is not None:
             self._live.update(Group(self._bar, _table(told["standings"][:LEADERS])))

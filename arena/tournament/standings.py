@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from arena.models import Model, Number, Outcome
 from arena.statistics import Interval, Spread
@@ -72,13 +73,15 @@ class Tally:
         self.sums[name] += value  # type: ignore[assignment]
         self.spreads[name] = self.spreads.get(name, Spread()).add(value, deal)
 
-    def mean(self, name: str) -> MeanOfGames | None:
-        """What the values come to."""
+    def mean(self, name: str, within: Bounds = (-inf, inf)) -> MeanOfGames | None:
+        """What the values come to; an interval ends where the values do."""
         if not self.games:
             return None
         value = self.sums[name] / self.games
         found: Interval | None = self.spreads[name].interval(value)
-        return MeanOfGames(value=value, interval=None if found is None else (found.low, found.high))
+        if found is None:
+            return MeanOfGames(value=value)
+        return MeanOfGames(value=value, interval=(max(found.low, within[0]), min(found.high, within[1])))
 
 
 def standings(setup: Setup, rules: Rules, done: Done, made: Plan | None = None) -> list[AgentRow]:
@@ -193,7 +196,7 @@ def _row(
         rank=rank,
         points=round(one.points, 9),
         games=one.games,
-        share=one.mean("share"),
+        share=one.mean("share", (0, 1)),
         utility=one.mean("utility"),
         security=one.mean("security"),
         tie_break=broken[name],

@@ -1,14 +1,18 @@
 """The link: seats on one connection, which comes back by itself and loses nothing."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from random import Random
 
 import pytest
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.typing import Subprotocol
 
 from arena.client import Agent, Arena, Disconnected, Ended, Game, Refused, Started
 from arena.client.arena import back_off, socket_of
 from arena.models import ChatMessage
+from arena.wire import JSON
 from tests.guests import comes_true
 from tests.rough import rough
 from tests.servers import Process, Served
@@ -111,10 +115,34 @@ def test_a_socket_is_found_from_the_address_of_a_page(url: str, socket: str) -> 
     assert socket_of(url) == socket
 
 
-@pytest.mark.parametrize("url", ["a:1", "ftp://a", "http://", ""])
-def test_what_is_no_address_is_refused(url: str) -> None:
-    with pytest.raises(ValueError, match="begins with"):
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("a:1", "begins with"),
+        ("ftp://a", "begins with"),
+        ("", "begins with"),
+        ("http://", "names no server"),
+        ("http://:80", "names no server"),
+        ("http://a:99999", "Port out of range"),
+        ("http://[::1", "Invalid IPv6"),
+    ],
+)
+def test_what_is_no_address_is_refused(url: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
         socket_of(url)
+
+
+async def test_a_server_that_talks_nonsense_is_given_up_and_nobody_waits_for_ever() -> None:
+    async def nonsense(socket: ServerConnection) -> None:
+        for frame in ({"type": "welcome"}, {"type": "new_message", "message": 5}):
+            await socket.send(json.dumps(frame))
+        await socket.wait_closed()
+
+    async with serve(nonsense, "127.0.0.1", 0, subprotocols=[Subprotocol(JSON.protocol)]) as server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(Disconnected, match="broke"):
+            async with asyncio.timeout(60), Arena(f"http://127.0.0.1:{port}") as link:
+                await link.call("lobby")
 
 
 def test_tries_come_further_and_further_apart_up_to_a_limit() -> None:

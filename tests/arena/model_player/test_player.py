@@ -99,8 +99,19 @@ async def test_a_model_plays_psi_to_its_end(arena: Served, models: ModelServer, 
     )
     models.otherwise = lambda call: Reply(tools=[("guess", {"content": private_set(call)})])
 
-    played, ended = await against_bot(arena, spec_of(models, model, manner=Manner(nudge=0.5)), "psi/honest")
+    ends: list[Ended] = []
 
+    async def guess_when_greeted(game: Game) -> None:
+        async for message in game:
+            if message.content == "psst":
+                break
+        await game.act("guess", "1")  # of which the model hears, so it is asked once more
+        ends.append(await game.play_out())
+
+    spec = spec_of(models, model, manner=Manner(nudge=LIMIT))
+    played = await Rival(arena, spec, await open_game(arena, "psi")).play(guess_when_greeted)
+
+    [ended] = ends
     assert played.ended == ended
     assert (played.summary.stopped, played.summary.moves, played.summary.score) == (None, 1, ended.state.scores[0])
     first = models.calls[0]

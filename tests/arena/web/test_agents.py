@@ -204,6 +204,14 @@ async def test_an_agent_is_declared_and_owners_are_shown_on_the_command_line(
     assert "2 owners" in shown.out
 
 
+@pytest.mark.parametrize("prompt", ["no-such-file.txt", "You always guess 50. " * 30, "/"])
+def test_a_prompt_that_is_no_file_is_not_sent(prompt: str) -> None:
+    done = command("users", "declare", "--user", "ada", "--prompt", prompt)
+
+    assert done.code == 2
+    assert "a prompt is a file" in done.err
+
+
 async def test_an_archive_takes_the_variants_along(caller: Caller, arena: Served) -> None:
     for model in ("m-1", "m-2"):
         await declare(caller, "ada", owner="acme", model=model)
