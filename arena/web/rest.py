@@ -51,7 +51,7 @@ async def join(call: Call) -> Any:
 
 async def enter_queue(call: Call) -> Any:
     """A ticket."""
-    return (await queues.enter(call.arena, call.argument, call.body, call.origin)).wire()
+    return (await queues.enter(call.arena, call.argument, call.wish, call.origin)).wire()
 
 
 async def queue(call: Call) -> Any:

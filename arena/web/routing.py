@@ -36,7 +36,7 @@ from arena.web.http import (
 
 logger = logging.getLogger(__name__)
 
-BROKEN = object()  # a body that is no JSON
+BROKEN, EMPTY = object(), object()  # a body that is no JSON, and none at all
 OF_SESSIONS = ("/challenges/", "/sessions/")  # routes in whose path an id is that of a session
 
 
@@ -66,9 +66,14 @@ class Call:
     @property
     def body(self) -> Any:
         """The body, which the route needs."""
-        if self.content is BROKEN:
+        if self.content is BROKEN or self.content is EMPTY:
             raise Invalid("Invalid JSON in request body")
         return self.content
+
+    @property
+    def wish(self) -> Any:
+        """The body, where all that it may say is optional: none is an empty object."""
+        return {} if self.content is EMPTY else self.body
 
     @property
     def session(self) -> str | None:
@@ -211,6 +216,8 @@ def _path(scope: Scope) -> tuple[str, Callable[[str], str]]:
 
 
 def _loaded(body: bytes) -> Any:
+    if not body:
+        return EMPTY
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:

@@ -95,14 +95,14 @@ async def seats(call: Call) -> Any:
 async def pause(call: Call) -> Any:
     """No more games for now."""
     check_host(call)
-    read(Paused, call.content if isinstance(call.content, dict) else {})
+    read(Paused, call.wish)
     return view(await call.arena.tournaments.pause(call.argument))
 
 
 async def resume(call: Call) -> Any:
     """More games."""
     check_host(call)
-    wish = read(Resumed, call.content if isinstance(call.content, dict) else {})
+    wish = read(Resumed, call.wish)
     entry = await call.arena.tournaments.resume(call.argument, budget=wish.budget, concurrency=wish.concurrency)
     return view(entry)
 

@@ -41,11 +41,13 @@ QUEUES: dict[tuple[str, str], Operation] = {
         "at once; the seat is kept for your `userId`. Players meet whose ratings are close, and less so the longer "
         "they wait; house bots take seats that stay free for too long. A ticket that nobody asks about is dropped.",
         body=Content(bodies.Queue, {"userId": "ada", "key": "queue-1"}),
+        needs_body=False,
         identity=Identity.SIGNED,
         errors=(Invalid, UnknownChallengeType, Refused, Taken),
         links=(Link("readTicket", {"ticket": "$response.body#/ticket"}),),
         auth={
             "body": Content(bodies.SignedQueue, examples.SIGNED),
+            "needs_body": True,
             "more": _signing.format("queue:{name}") + " Asking again gives you the ticket that you have.",
         },
     ),

@@ -107,6 +107,14 @@ async def test_a_wish_that_makes_no_sense_is_refused(caller: Caller, body: Any, 
     assert (await caller.get("/queue/psi"))["waiting"] == {"ranked": 0, "practice": 0}
 
 
+async def test_who_wishes_nothing_in_particular_sends_no_body(caller: Caller) -> None:
+    told = await caller.ask("POST", "/queue/psi")
+    broken = await caller.ask("POST", "/queue/psi", content=b"{")
+
+    assert (told.status, told.body["status"]) == (200, "waiting")
+    assert (broken.status, broken.body["code"]) == (400, "VALIDATION")
+
+
 async def test_there_are_no_queues_for_what_nobody_can_play(caller: Caller) -> None:
     for method in ("GET", "POST"):
         told = await caller.ask(method, "/queue/chess", **({"json": {}} if method == "POST" else {}))
