@@ -219,7 +219,8 @@ def test_games_that_fail_are_shown_and_counted_and_the_others_go_on(tmp_path: Pa
         "BOTS = {'oaf': Oaf}\n"
     )
 
-    done = arena(*DEMO, "--seconds", "4", "--pause", "0", "--load", "clumsy.rules", cwd=tmp_path)
+    both = ("--challenge", "psi", "--challenge", "clumsy")
+    done = arena(*DEMO, "--seconds", "8", "--pause", "0", *both, "--load", "clumsy.rules", cwd=tmp_path)
 
     assert done.code == 0
     assert games_played(done.out) >= 1

@@ -52,8 +52,8 @@ class Normal:
 def tapes(records: list[Record]) -> Tapes:
     """What third parties got, by viewer, door and kind."""
     made, normal = defaultdict(list), Normal()
-    for viewer, door, _, what, data in records:
-        if viewer not in THIRD or (what == "session" and viewer != "lobby"):
+    for viewer, door, phase, what, data in records:
+        if viewer not in THIRD or (what == "session" and (viewer != "lobby" or is_between(phase, data))):
             continue
         made[viewer, door, UUID.sub(b"", what.encode()).decode()].append(normal(data))
     for key, found in made.items():
@@ -62,6 +62,12 @@ def tapes(records: list[Record]) -> Tapes:
         elif key[2] == LIVE:
             found.sort()  # of several connections at the same time
     return dict(made)
+
+
+def is_between(phase: str, data: bytes) -> bool:
+    """Whether the lobby hears of a change on the way to the end, which a quick end comes before."""
+    event = EVENT.search(data)
+    return phase == "ended" and event is not None and event[1] == b"changed"
 
 
 def newest(found: list[bytes]) -> list[bytes]:

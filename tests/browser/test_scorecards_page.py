@@ -68,6 +68,7 @@ async def test_others_than_keepers_are_told_that_they_may_not(store: str, window
 
         await expect(shown.page.locator(".closer .problem")).to_contain_text("Packs are kept by admins")
         assert "Expected" not in await shown.page.content()
+        await shown.page.close()  # before its server, which it would miss
 
 
 async def test_a_game_that_is_no_pack_has_no_scorecards(arena: Served, window: OpenWindow) -> None:

@@ -102,3 +102,5 @@ async def test_where_keys_are_required_seats_and_votes_are_signed(store: str, wi
         await expect(judge.locator(".ask")).to_have_count(4)
         await spectator.get_by_role("button", name="A is better").click()
         await expect(spectator.locator("ballot-box")).to_contain_text("1 of 2 voted")
+        for page in (judge, spectator):
+            await page.close()  # before its server, which it would miss
