@@ -91,6 +91,16 @@ SHORTEST_PAUSE, LONGEST_PAUSE = 0.001, 0.005  # timers know milliseconds, and no
 Group = tuple[Codec, Invite | None]  # those who get the same bytes
 
 
+class Appointment(Protocol):
+    """Something that is to happen later."""
+
+    def cancel(self) -> None:
+        """It is not to happen any more."""
+
+
+Later = Callable[[float, Callable[[], None]], Appointment]  # seconds, and what is done then
+
+
 class Log:
     """The head of a channel's log, as far as the feed has told, and those who are live on it."""
 
@@ -101,6 +111,7 @@ class Log:
         self.live: dict[Group, dict[Subscription, Callable[[bytes], None]]] = {}  # with the way out of each
         self.joined = 0  # messages that were passed on together the last time
         self.fresh: list[Line] = []  # told, and not passed on yet
+        self._due: Appointment | None = None  # when it is passed on
         self.ahead: set[Subscription] = set()  # those who have read further than the feed has told
         self.awaited: dict[asyncio.Event, int] = {}  # set when there is a message of that index, or never will be
 
@@ -130,8 +141,19 @@ class Log:
         for there in self.awaited:
             there.set()
 
+    def put_off(self, pause: float, later: Later) -> None:
+        """Pass on what is fresh after a pause, or sooner if that was decided before."""
+        if self._due is not None and pause:
+            return
+        if self._due is not None:
+            self._due.cancel()
+        self._due = later(pause, self.flush)
+
     def flush(self) -> None:
         """Give what is fresh to whoever is live: joined once per group, and the same bytes for all in it."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
         lines, self.fresh = self.fresh, []
         if not lines:
             return
@@ -182,7 +204,7 @@ def sum_up(presences: Iterable[Presence]) -> Presence:
 class Room:
     """A session, or a channel of no session, with its listeners on this worker."""
 
-    def __init__(self, session: SessionId, later: Callable[[float, Callable[[], None]], object]) -> None:
+    def __init__(self, session: SessionId, later: Later) -> None:
         self.session = session
         self.is_game = keys.is_session_id(session)
         self.logs = tuple(Log(number, channel) for number, channel in enumerate(keys.channels_of(session)))
@@ -203,9 +225,8 @@ class Room:
             return False
         if not entries:
             return True
-        if not log.fresh:
-            self._later(self._pause(log), log.flush)
         log.fresh += [Line(entry, index) for index, entry in enumerate(entries, before.next)]
+        log.put_off(self._pause(log), self._later)
         log.head = Position(before.next + len(entries), entries[-1].tag)
         if log.ahead:
             self._catch_up_with(log)
@@ -227,9 +248,9 @@ class Room:
             log.flush()
 
     def _pause(self, log: Log) -> float:
-        """Seconds that a busy log waits for more to join, where that costs less than writing to all once more."""
+        """Seconds that a busy log waits for as many as the last time, if that is cheaper than writing to all again."""
         pause = JOIN_PAUSE * len(self.subscriptions)
-        return min(pause, LONGEST_PAUSE) if log.joined > 1 and pause >= SHORTEST_PAUSE else 0
+        return min(pause, LONGEST_PAUSE) if log.joined > len(log.fresh) and pause >= SHORTEST_PAUSE else 0
 
     def _catch_up_with(self, log: Log) -> None:
         """The feed comes to where some have read already: they are live if it is the very place."""

@@ -22,9 +22,13 @@ class Later:
         self.pauses: list[float] = []
         self.work: list[Callable[[], None]] = []
 
-    def __call__(self, pause: float, work: Callable[[], None]) -> None:
+    def __call__(self, pause: float, work: Callable[[], None]) -> "Later":
         self.pauses.append(pause)
         self.work.append(work)
+        return self
+
+    def cancel(self) -> None:
+        self.work.clear()
 
     def run(self) -> None:
         work, self.work = self.work, []
@@ -105,6 +109,22 @@ def test_a_busy_log_with_many_listeners_waits_a_moment_for_more_and_any_other_do
 
     assert later.pauses == [0, 0, 0.002, 0]
     assert few.pauses == [0, 0, 0, 0]
+
+
+def test_a_busy_log_waits_no_longer_once_as_many_have_come_as_the_last_time() -> None:
+    later = Later()
+    made = room(later)
+    [ear, *_] = fill(made, 2_000)
+    tell(made, "one", "two", "three")
+    later.run()
+
+    tell(made, "four", "five")
+    tell(made, "six")
+
+    assert later.pauses == [0, 0.002, 0]
+    assert len(later.work) == 1  # the long wait is off
+    later.run()
+    assert len(ear.writes) == 2
 
 
 def test_no_log_waits_longer_than_anybody_would_notice() -> None:
