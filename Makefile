@@ -10,7 +10,7 @@ LOCK := uv pip compile --quiet --universal --python-version 3.11 --extra dev \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
 
 AT_ONCE := -n 4 --dist loadfile --no-loadscope-reorder
-WEB := backpressure bad_frames clocks_at_doors closing connecting fuzz idempotency limits moves removal seats \
+WEB := backpressure bad_frames clocks_at_doors closing connecting fuzz garbage idempotency limits moves removal seats \
 	slow_readers socket sse sse_readers
 SOCKETS := $(WEB:%=tests/arena/web/test_%.py) tests/arena/test_hub.py tests/arena/test_waiting.py \
 	tests/arena/test_presence.py tests/arena/test_lobby.py tests/arena/test_lobby_feeds.py tests/arena/test_races.py \

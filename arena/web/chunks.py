@@ -78,6 +78,12 @@ class ChunkProtocol(HttpToolsProtocol):
         if self.outflow is not None:
             self.outflow.flowing()
 
+    def handle_websocket_upgrade(self) -> None:
+        """Hand the connection over to our other protocol class, and keep nothing of it."""
+        super().handle_websocket_upgrade()
+        self._let_go()
+        del self.parser
+
     def connection_lost(self, exc: Exception | None) -> None:
         """The socket is gone, whatever request came after the one that is being answered."""
         super().connection_lost(exc)
@@ -86,3 +92,11 @@ class ChunkProtocol(HttpToolsProtocol):
             self.running.message_event.set()
         if self.outflow is not None:
             self.outflow.lost()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Forget what knows us: circles wait long for the garbage collector."""
+        self._unset_keepalive_if_required()
+        self.pipeline.clear()
+        del self.scope, self.cycle
+        self.running = self.outflow = None

@@ -11,6 +11,7 @@ from arena.room import Listener, Subscription
 from arena.runtime import Arena
 from arena.session import Session, challenge_view, creator_view
 from arena.web.calls import queues, runs, seats
+from arena.web.outlet import nowhere
 from arena.wire import Cursor
 
 
@@ -26,6 +27,28 @@ class Guest(Listener, Protocol):
 
     def seated(self) -> None:
         """It has taken one: from now on it plays, and does not only listen."""
+
+
+class Nobody:
+    """Stands where a guest was, once it is gone."""
+
+    codec = wire.JSON
+    has_room = False
+
+    def __init__(self) -> None:
+        self.push: Callable[[bytes], None] = nowhere
+
+    def lag(self) -> None:
+        """It misses nothing."""
+
+    def removed(self, session: SessionId) -> None:
+        """It follows nothing."""
+
+    def seated(self) -> None:
+        """It plays nothing."""
+
+
+NOBODY: Guest = Nobody()
 
 
 class Desk:
@@ -49,6 +72,7 @@ class Desk:
         self.following.clear()
         self.arena.lobby.forget(self.listener)
         self.arena.matchmaker.followers.forget(self.listener)
+        self.listener = NOBODY
 
     def drop(self, session: SessionId) -> None:
         """A session is gone."""

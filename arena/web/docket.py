@@ -156,6 +156,9 @@ class Docket:
         self._waiting.clear()
 
     def cancel(self) -> None:
-        """Nobody waits for answers any more."""
+        """Nobody waits for answers any more, nor is there anybody who could be told."""
         for task in [*self._running, *filter(None, [self._worker])]:
             task.cancel()
+        self._slots.clear()
+        self._waiting.clear()
+        del self._client

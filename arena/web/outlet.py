@@ -180,8 +180,10 @@ class Queued:
         """Send no more."""
         if self._writer is not None:
             self._writer.cancel()
+            self._writer = None
 
     def drop(self) -> None:
-        """Queue nothing."""
+        """Queue nothing, and forget for whom."""
         self.push = nowhere
         self.close()
+        del self._send

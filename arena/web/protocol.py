@@ -61,6 +61,14 @@ class Ear:
         self._protocol.hang_up()
 
 
+class Deaf:
+    """Stands there when the app has been told everything."""
+
+    def put_nowait(self, event: object) -> None:
+        """Nobody wants to know."""
+
+
+GONE: Any = Deaf()
 FLOWING = asyncio.Event()  # stands where uvicorn has one for each connection, for sends that do not happen any more
 FLOWING.set()
 
@@ -112,6 +120,9 @@ class ArenaProtocol(WebSocketsSansIOProtocol):
                 traffic.take(text.encode(), text=True)
             else:
                 traffic.take(event.get("bytes") or b"", text=False)
+        if self.disconnected:
+            self._let_go()
+            return
         self.read(True)
 
     def read(self, wanted: bool) -> None:
@@ -198,6 +209,16 @@ class ArenaProtocol(WebSocketsSansIOProtocol):
 
     # The end
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tell whom it concerns, and let go of what knows us: circles wait long for the garbage collector."""
+        super().connection_lost(exc)
+        self.conn.parser.close()
+        if self.traffic is not None:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        self.traffic, self.queue = None, GONE
+
     async def run_asgi(self) -> None:
         """Run the app. Once it is done a peer that does not read is not waited for, unless the connection lives on."""
         try:
@@ -213,6 +234,8 @@ class ArenaProtocol(WebSocketsSansIOProtocol):
                 self.send_500_response()
         if self.traffic is not None:
             return
+        if hasattr(self, "scope"):
+            del self.scope  # it has us among its extensions
         if self.close_timer is None:
             self.transport.close()
         self._hurry()

@@ -42,6 +42,12 @@ class Pump:
             self._task = None
 
     def stop(self) -> None:
-        """Bring no more."""
+        """Bring no more, and forget for whom."""
         if self._task is not None:
             self._task.cancel()
+        self._bring = _nothing
+
+
+async def _nothing() -> bool:
+    """All that there is for somebody who is gone."""
+    return False
