@@ -7,13 +7,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 import uvloop
 
 from benchmarks import report, servers
 from benchmarks.calls import calls
+from benchmarks.dead import dead_reader
 from benchmarks.games import FRAMES, games
 from benchmarks.gauge import Row
 from benchmarks.relay import fan_out, rooms, streams
@@ -30,6 +31,7 @@ class Mode(StrEnum):
 
     FAN_OUT = "fan-out"
     SSE = "sse"
+    DEAD_READER = "dead-reader"
     ROOMS = "rooms"
     ACTIONS = "actions"
     CHAT = "chat"
@@ -37,6 +39,14 @@ class Mode(StrEnum):
     REST_ACTIONS = "rest-actions"
     REST_SYNC = "rest-sync"
     REST_GAMES = "rest-games"
+
+
+class Load(NamedTuple):
+    """How much of it."""
+
+    seconds: float
+    subscribers: int
+    window: int
 
 
 Measure = Callable[[Server], Awaitable[Row]]
@@ -57,14 +67,7 @@ def main(
         os.sched_setaffinity(0, cores.generator)
     rows = list[Row]()
     for mode in modes or list(Mode):
-        measure = choose(mode, seconds, subscribers, window)
-        if mode is Mode.SSE:
-            base = over_websocket(choose(Mode.FAN_OUT, seconds, subscribers, window), cores, workers)
-        else:
-            with servers.baseline(cores) as server:
-                base = uvloop.run(wait_for(measure, server))
-        with servers.arena(cores, workers) as server:
-            row = uvloop.run(wait_for(measure, server))
+        row, base = measure_both(mode, Load(seconds, subscribers, window), cores, workers)
         report.compare(row, base)
         rows += [row, base]
     report.show(rows, cores, workers)
@@ -73,32 +76,46 @@ def main(
     sys.exit(0 if all(row.valid for row in rows) else 1)
 
 
-def choose(mode: Mode, seconds: float, subscribers: int, window: int) -> Measure:
-    """The measurement of a mode."""
+def measure_both(mode: Mode, load: Load, cores: Cores, workers: int) -> tuple[Row, Row]:  # noqa: PLR0911
+    """The arena, and what it is compared with."""
     match mode:
-        case Mode.FAN_OUT:
-            return lambda server: fan_out(server, seconds, subscribers, window)
+        case Mode.DEAD_READER:  # with it and without, on one server
+            with servers.arena(cores, workers) as server:
+                return uvloop.run(dead_reader(server, *load))
         case Mode.SSE:
-            return lambda server: streams(server, seconds, subscribers, window)
+            base = measure_arena(lambda server: fan_out(server, *load), cores, workers)
+            base = replace(base, mode=mode.value, server="baseline", what=f"our own WebSocket: {base.what}")
+            return measure_arena(lambda server: streams(server, *load), cores, workers), base
+        case Mode.FAN_OUT:
+            return beside_baseline(lambda server: fan_out(server, *load), cores, workers)
         case Mode.ROOMS:
-            return lambda server: rooms(server, seconds, ROOMS, SPECTATORS)
+            return beside_baseline(lambda server: rooms(server, load.seconds, ROOMS, SPECTATORS), cores, workers)
         case Mode.ACTIONS | Mode.CHAT:
-            return lambda server: calls(server, seconds, mode.value, SESSIONS)
+            return beside_baseline(lambda server: calls(server, load.seconds, mode.value, SESSIONS), cores, workers)
         case Mode.GAMES:
-            return lambda server: (
-                games(server, seconds, TABLES)
-                if server.name == "arena"
-                else calls(server, seconds, "games", TABLES, each=FRAMES)
-            )
+            return beside_baseline(lambda server: play(server, load.seconds), cores, workers)
         case Mode.REST_ACTIONS | Mode.REST_SYNC | Mode.REST_GAMES:
-            return lambda server: rest(server, seconds, mode.value, TABLES)
+            return beside_baseline(lambda server: rest(server, load.seconds, mode.value, TABLES), cores, workers)
 
 
-def over_websocket(measure: Measure, cores: Cores, workers: int) -> Row:
-    """What event streams are compared with: the arena's own fan-out."""
+def play(server: Server, seconds: float) -> Awaitable[Row]:
+    """Whole games, or as many echoes as a game has frames."""
+    if server.name == "arena":
+        return games(server, seconds, TABLES)
+    return calls(server, seconds, "games", TABLES, each=FRAMES)
+
+
+def beside_baseline(measure: Measure, cores: Cores, workers: int) -> tuple[Row, Row]:
+    """The arena, and a baseline that does the same work with less behind it."""
+    with servers.baseline(cores) as server:
+        base = uvloop.run(wait_for(measure, server))
+    return measure_arena(measure, cores, workers), base
+
+
+def measure_arena(measure: Measure, cores: Cores, workers: int) -> Row:
+    """The arena alone."""
     with servers.arena(cores, workers) as server:
-        row = uvloop.run(wait_for(measure, server))
-    return replace(row, mode=Mode.SSE.value, server="baseline", what=f"our own WebSocket: {row.what}")
+        return uvloop.run(wait_for(measure, server))
 
 
 async def wait_for(measure: Measure, server: Server) -> Row:

@@ -1,7 +1,9 @@
 """Fan-out, streams and rooms: messages that are committed, and passed on to everybody who follows."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import NamedTuple
 
 import orjson
 
@@ -80,6 +82,26 @@ async def streams(server: Server, seconds: float, subscribers: int, window: int)
 
 
 async def _fan_out(mode: str, kind: type[Member], server: Server, seconds: float, subscribers: int, window: int) -> Row:
+    async with publishing(server, subscribers, window, kind) as (gauge, _, kib):
+        reading = await gauge.run(server, seconds)
+    who = "event streams" if kind is StreamMember else "spectators"
+    what = f"1 publisher, {subscribers:,} {who}, {window} in flight, {SIZE} bytes"
+    return gauge.row(mode, server.name, what, "deliveries", reading, subscribers, kib)
+
+
+class Stage(NamedTuple):
+    """A fan-out that is going on."""
+
+    gauge: Gauge
+    watch: str  # where others may listen, too
+    kib: float  # of the server's memory for each subscriber
+
+
+@asynccontextmanager
+async def publishing(
+    server: Server, subscribers: int, window: int, kind: type[Member] = Member
+) -> AsyncIterator[Stage]:
+    """One publisher who keeps so many messages in flight, and many who hear them."""
     gauge = Gauge()
     door = Door(server, gauge)
     [(circle, players, watch)] = await door.circles(1)
@@ -96,13 +118,12 @@ async def _fan_out(mode: str, kind: type[Member], server: Server, seconds: float
 
     circle.heard = top_up
     top_up(None)
-    reading = await gauge.run(server, seconds)
-    open_ = False
-    await door.close([circle])
-    publisher.transport.abort()
-    who = "event streams" if kind is StreamMember else "spectators"
-    what = f"1 publisher, {subscribers:,} {who}, {window} in flight, {SIZE} bytes"
-    return gauge.row(mode, server.name, what, "deliveries", reading, subscribers, kib)
+    try:
+        yield Stage(gauge, watch, kib)
+    finally:
+        open_ = False
+        await door.close([circle])
+        publisher.transport.abort()
 
 
 async def rooms(server: Server, seconds: float, many: int, spectators: int) -> Row:
