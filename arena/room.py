@@ -169,10 +169,20 @@ class Log:
             if data is None:
                 data = b"".join([line.encoded(codec, viewer) for line in lines])
                 shared[codec] = data
-            for push in members.values():
-                push(data)
+            full += _write(data, members)
         for subscription in full:
             subscription.room.demote(subscription)
+
+
+def _write(data: bytes, members: Mapping[Subscription, Callable[[bytes], None]]) -> list[Subscription]:
+    """Give the same bytes to all; returns those whose way out has failed, which is no business of the others."""
+    broken = []
+    for subscription, push in members.items():
+        try:
+            push(data)
+        except RuntimeError:  # what uvloop raises at whoever writes to a closed transport
+            broken.append(subscription)
+    return broken
 
 
 def _hand_out(

@@ -79,7 +79,10 @@ class ChunkProtocol(HttpToolsProtocol):
             self.outflow.flowing()
 
     def handle_websocket_upgrade(self) -> None:
-        """Hand the connection over to our other protocol class, and keep nothing of it."""
+        """Hand the connection over to our other protocol class, and keep nothing of it; not amid an answer."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.transport.abort()
+            return
         super().handle_websocket_upgrade()
         self._let_go()
         del self.parser

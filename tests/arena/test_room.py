@@ -155,6 +155,39 @@ def test_whoever_becomes_live_gets_nothing_twice_although_something_waits_to_be_
     assert made.logs[1].head != START
 
 
+def test_a_way_out_that_fails_costs_the_others_nothing_and_its_owner_is_served_from_the_log() -> None:
+    made = room(later := Later())
+    first, broken, last = fill(made, 3)
+    log, [_, theirs, _] = made.logs[1], list(made.logs[1].live[broken.codec, None])
+    log.live[broken.codec, None][theirs] = fail
+
+    tell(made, "hello")
+    later.run()
+
+    assert len(first.writes) == len(last.writes) == 1
+    assert theirs.behind[1] is not None
+    assert [each.listener for each in log.live[first.codec, None]] == [first, last]
+
+
+def fail(data: bytes) -> None:
+    """What a closed transport does."""
+    raise RuntimeError("the handler is closed")
+
+
+def test_whoever_falls_behind_while_something_waits_to_be_joined_misses_none_of_it() -> None:
+    made = room(later := Later())
+    [ear] = fill(made, 1)
+    [theirs] = made.subscriptions
+
+    tell(made, "hello")
+    made.demote(theirs)
+    later.run()
+
+    behind = theirs.behind[1]
+    assert behind is not None
+    assert behind.next == 1 + sum(write.count(b"hello") for write in ear.writes)
+
+
 def test_those_at_other_workers_are_counted_once_per_seat_and_by_number() -> None:
     made = room()
 
