@@ -117,6 +117,7 @@ async def raw_guest(url: str, codec: Codec = JSON, receive_buffer: int | None = 
     """Connect by hand; with a receive buffer, the kernel holds about so much for it."""
     with socket.socket() as connection:
         connection.setblocking(False)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # what is sent in pieces arrives in pieces
         if receive_buffer:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         guest = RawGuest(connection, codec)

@@ -177,13 +177,19 @@ class Queued:
         return (self._sent, self._size) if self._size else (0, 0)
 
     def close(self) -> None:
-        """Send no more."""
+        """Send no more, and let nobody wait for what was not sent."""
         if self._writer is not None:
             self._writer.cancel()
             self._writer = None
+        self._queue.clear()
+        self._size = 0
+        self._empty.set()
 
     def drop(self) -> None:
         """Queue nothing, and forget for whom."""
-        self.push = nowhere
+        self.push, self._send = nowhere, _to_nobody
         self.close()
-        del self._send
+
+
+async def _to_nobody(data: bytes) -> None:
+    """How a message is sent to somebody who is gone."""

@@ -204,10 +204,14 @@ class ArenaProtocol(WebSocketsSansIOProtocol):
     def handle_ping(self) -> None:
         """Answer a ping, unless the peer sends them without reading our answers: those would pile up."""
         answers = b"".join(self.conn.data_to_send())
-        if self.buffered < HIGH:
+        if self.buffered < HIGH and not self.close_sent:
             self.transport.write(answers)
 
     # The end
+
+    def eof_received(self) -> None:
+        """The peer says no more, and so the transport closes: what is left in it is not waited for long."""
+        self._hurry()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell whom it concerns, and let go of what knows us: circles wait long for the garbage collector."""
@@ -261,12 +265,13 @@ class ArenaProtocol(WebSocketsSansIOProtocol):
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.close_sent = True
         self.read(True)
-        self.close_timer = self.loop.call_later(self.close_timeout, self.transport.close)
+        self.close_timer = self.loop.call_later(self.close_timeout, self.transport.abort)
         self.hang_up()
 
     def fail(self, code: int, reason: str) -> None:
         """End the connection without waiting for a peer that does not read."""
         if self.transport.is_closing():
+            self.transport.abort()
             return
         if not self.close_sent:
             self.conn.fail(code, reason)

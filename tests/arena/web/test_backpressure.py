@@ -35,6 +35,41 @@ async def test_pings_of_a_peer_that_does_not_read_are_answered_up_to_a_bound(sto
 
 
 @on_uvloop
+async def test_pings_after_our_close_without_reading_do_not_keep_a_socket(store: str) -> None:
+    async with served(store) as arena, raw_guest(arena.ws, receive_buffer=SMALLEST) as guest:
+        await guest.hear("welcome")
+        protocol = protocol_of(arena, guest)
+        protocol.close_timeout = 0.5
+        for _ in range(10):
+            await guest.write(b"{nonsense")
+        await comes_true(lambda: protocol.close_sent, "it is being closed")
+
+        ping = guest.framed(b"x" * 125, Opcode.PING)
+        for _ in range(PINGS):
+            protocol.data_received(ping)
+
+        await comes_true(lambda: not arena.uvicorn.server_state.connections, "the socket is gone")
+
+
+@on_uvloop
+async def test_while_a_socket_takes_nothing_nothing_is_read_from_it(store: str) -> None:
+    async with served(store) as arena:
+        game = await sit_down(arena)
+        async with raw_guest(arena.ws, receive_buffer=SMALLEST) as guest:
+            await guest.ask("watch", challengeId=game.id)
+            protocol, watched = protocol_of(arena, guest), list(arena.app.state.connections._watched)[-1]
+            while watched.outlet.has_room:
+                await game.say(0, "x" * 30_000)
+
+            for number in (1, 2):
+                await guest.write(guest.codec.encode({"type": "ping", "id": number}))
+
+            await comes_true(lambda: not protocol.transport.is_reading(), "nothing is read")
+            while not {1, 2} <= {frame.get("id") for frame in guest.frames}:
+                assert await guest.read()
+
+
+@on_uvloop
 async def test_while_64_answers_wait_nothing_more_is_read_and_then_all_come_in_order(store: str) -> None:
     async with Proxy(store) as proxy, served(proxy.url) as arena:
         game = await sit_down(arena)

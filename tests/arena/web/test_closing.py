@@ -1,6 +1,7 @@
 """How connections end: the server stops, or the other side does not answer any more."""
 
 import asyncio
+import socket
 import time
 from contextlib import suppress
 from typing import Any
@@ -104,6 +105,40 @@ async def test_a_message_at_the_moment_in_which_a_socket_closes_reaches_the_othe
             return sum(bool(guest.messages(game.id)) for guest in [*game.players, *spectators]) == 3
 
         await comes_true(heard, "all others hear it")
+
+
+@on_uvloop
+async def test_a_peer_that_says_goodbye_by_half_and_reads_nothing_is_not_waited_for(store: str) -> None:
+    async with served(store, limit_stall_seconds=0) as arena:
+        game = await sit_down(arena)
+        async with raw_guest(arena.ws, receive_buffer=SMALLEST) as guest:
+            await guest.ask("watch", challengeId=game.id)
+            await guest.hear("initial", 2)
+            watched = arena.app.state.connections._watched
+            last, open_ = list(watched)[-1], len(arena.uvicorn.server_state.connections)
+            while last.outlet.mark[1] == 0:
+                await game.say(0, "x" * 5_000)
+
+            guest.socket.shutdown(socket.SHUT_WR)
+
+            await comes_true(lambda: last not in watched, "its end is known")
+            await comes_true(lambda: len(arena.uvicorn.server_state.connections) < open_, "the socket is gone")
+
+
+@on_uvloop
+async def test_a_stalled_peer_that_still_sends_is_let_go(store: str) -> None:
+    async with served(store, limit_stall_seconds=0.5) as arena:
+        game = await sit_down(arena)
+        async with raw_guest(arena.ws, receive_buffer=SMALLEST) as guest:
+            await guest.ask("watch", challengeId=game.id)
+            watched = arena.app.state.connections._watched
+            last = list(watched)[-1]
+            while last.outlet.has_room:
+                await game.say(0, "x" * 30_000)
+            for _ in range(3):
+                await guest.write(guest.codec.encode({"type": "ping"}))
+
+            await comes_true(lambda: last not in watched, "its end is known")
 
 
 async def test_after_the_close_a_client_resumes_where_it_was(store: str) -> None:

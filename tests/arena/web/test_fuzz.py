@@ -241,7 +241,7 @@ async def test_bytes_that_trickle_in_one_by_one_are_one_message(arena: Served, c
     async with raw_guest(arena.ws, codec) as guest:
         for byte in guest.framed(codec.encode({"type": "ping", "id": 7})):
             await guest.send(bytes([byte]))
-            await asyncio.sleep(0)
+            await asyncio.sleep(0.002)  # for the server to read it alone
 
         assert (await guest.hear("reply"))["id"] == 7
 
