@@ -234,7 +234,7 @@ class Hub:
 
     async def _prepare_end(self, room: Room) -> None:
         """Fetch what `game_ended` has to say."""
-        session = await self.engine.get(room.session)
+        session = await self.engine.at_tag(room.session, room.tag)
         if room.end_push is not None or room.end is None:
             return
         data = await history.end_data(self.sessions, session)
@@ -270,8 +270,12 @@ class Hub:
 
     async def _bring_page(self, subscription: Subscription, log: Log) -> bool:
         room, head, position = subscription.room, log.head, subscription.behind[log.number] or log.head
-        page = await self.sessions.page(log.channel, position.next, position.epoch, self.page_bytes)
-        reached = await self._send_page(subscription, log, page)
+        at = (log.channel, position.next)
+        if room.is_game:
+            page, tag = await self.sessions.glance(room.session, *at, self.page_bytes, position.epoch)
+        else:
+            page, tag = await self.sessions.page(*at, position.epoch, self.page_bytes), ""
+        reached = await self._send_page(subscription, log, page, tag)
         if subscription not in room.subscriptions:
             return False
         if room.settle(subscription, log, reached) or page.entries:
@@ -280,8 +284,8 @@ class Hub:
             self.suspect(room)  # the log ends before what the feed has told
         return log.head != head  # else we have read further than the feed has told, and wait for it
 
-    async def _send_page(self, subscription: Subscription, log: Log, page: Page) -> Position:
-        """Send what a page holds, as `initial` if it is the first; where that ends."""
+    async def _send_page(self, subscription: Subscription, log: Log, page: Page, tag: str) -> Position:
+        """Send what a page holds, as `initial` if it is the first; where that ends. The session stood at that tag."""
         listener, number = subscription.listener, log.number
         if subscription.begun[number] and page.holds:
             self.delivered(len(page.entries))
@@ -290,7 +294,7 @@ class Hub:
             return Position(page.next, page.epoch)
         recovered = page.holds and (subscription.given[number] or subscription.begun[number])
         room, viewer = subscription.room, subscription.viewer
-        session = await self.engine.get(room.session) if room.is_game else None
+        session = await self.engine.at_tag(room.session, tag) if room.is_game else None
         revealed = history.is_revealed(session, log.channel)
         read = await history.read(self.sessions, log.channel, page, viewer, self.page_bytes, revealed=revealed)
         self.delivered(len(read.messages))

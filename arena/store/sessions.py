@@ -276,9 +276,12 @@ class Sessions:
         """A page of a channel from an index on, whatever stands before it."""
         return _page(await self.nodes.script("page", [keys.log(channel)], index, NO_TAG, most, ANY))
 
-    async def glance(self, session: SessionId, channel: Channel, index: int, most: int) -> tuple[Page, str]:
-        """The same with the tag at which the channel's session stands; none if there is no such session."""
-        reply = await self.nodes.script("page", [keys.log(channel), keys.of(session).session], index, NO_TAG, most, ANY)
+    async def glance(
+        self, session: SessionId, channel: Channel, index: int, most: int, epoch: str | None = None
+    ) -> tuple[Page, str]:
+        """A page, with an epoch from a cursor on, and the tag at which the session stands; none if there is none."""
+        asked = (NO_TAG, most, ANY) if epoch is None else (epoch, most)
+        reply = await self.nodes.script("page", [keys.log(channel), keys.of(session).session], index, *asked)
         return _page(reply[:5]), reply[5].decode()
 
     async def tag_at(self, channel: Channel, index: int) -> str:

@@ -139,9 +139,9 @@ async def test_a_socket_that_takes_nothing_for_too_long_is_closed(store: str, ca
 async def test_a_slow_reader_is_not_a_stalled_one(store: str) -> None:
     async with served(store, limit_stall_seconds=0.8, outbox_bytes=64 * KIB, page_bytes=64 * KIB) as arena:
         game = await sit_down(arena)
-        async with raw_guest(arena.ws, receive_buffer=SMALLEST) as slow:
+        async with raw_guest(arena.ws, receive_buffer=16 * KIB) as slow:
             await slow.ask("watch", challengeId=game.id)
-            await flood(game, count=40, size=16 * KIB)
+            await flood(game, count=150, size=16 * KIB)
 
             loop = asyncio.get_running_loop()
             until = loop.time() + 3
@@ -151,10 +151,10 @@ async def test_a_slow_reader_is_not_a_stalled_one(store: str) -> None:
                 slow.protocol.receive_data(data)
             for event in slow.protocol.events_received():
                 slow._take(event)  # type: ignore[arg-type]
-            while len(heard_by(slow, game.id)) < 40:
+            while len(heard_by(slow, game.id)) < 150:
                 assert await slow.read()
 
-        assert indexes(heard_by(slow, game.id)) == list(range(1, 41))
+        assert indexes(heard_by(slow, game.id)) == list(range(1, 151))
 
 
 # Coming in the middle
