@@ -5,24 +5,31 @@ one process to the next the same server's rate differs by more than what is look
 """
 
 import asyncio
+import re
 import socket
 import statistics
 import time
+import urllib.request
 from array import array
 from dataclasses import dataclass, field
 
+import orjson
+
 from benchmarks.circle import SIZE
 from benchmarks.gauge import WARM_UP, Gauge, Reading, Row
+from benchmarks.guest import create, guest
 from benchmarks.peer import Peer
 from benchmarks.relay import publishing
 from benchmarks.servers import Server
 
-PHASE = 1.0  # seconds with it, and then without it, or the other way round
-SETTLING = 0.3  # seconds until its socket is full, or it is forgotten
+PHASE = 2.0  # seconds with it, and then without it, or the other way round; less in a short run
+NOISE, NOISES = "x" * 30_000, 200  # 6 MB of talk elsewhere, more than the kernel keeps for a socket
+NOTICED = 10.0  # seconds until the server's metrics have to tell of it
+BEHIND = re.compile(rb"^arena_readers_behind (\d+)", re.MULTILINE)
 
 
 class DeadReader(Peer):
-    """A peer that is let in and never reads again."""
+    """A peer that is let in, follows two sessions and never reads again."""
 
     async def open(self, port: int) -> None:
         """Connect with the smallest buffer that there is."""
@@ -33,6 +40,30 @@ class DeadReader(Peer):
         await loop.create_connection(lambda: self, sock=own)
         await self.opened
         self.transport.pause_reading()
+
+    def watch(self, session: str) -> None:
+        """Ask for what it will not read."""
+        self.send(orjson.dumps({"type": "watch", "challengeId": session}))
+
+
+class Noise:
+    """A session elsewhere in which so much is said that who follows it and does not read is stuck."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+
+    async def kill(self, session: str) -> DeadReader:
+        """A dead reader of a session, whose socket takes nothing any more."""
+        [made] = await create(self.port, 1)
+        dead = DeadReader("/ws", self.port)
+        await dead.open(self.port)
+        for each in (made["id"], session):
+            dead.watch(each)
+        async with guest(self.port) as loud:
+            await loud.ask("join", invite=made["invites"][0])
+            for _ in range(NOISES):
+                await loud.ask("chat", channel=made["id"], content=NOISE)
+        return dead
 
 
 @dataclass
@@ -46,8 +77,8 @@ class Side:
     growth: list[float] = field(default_factory=list)  # KiB
     times: "array[float]" = field(default_factory=lambda: array("d"))
 
-    async def watch(self, gauge: Gauge, server: Server, seconds: float, rss: int) -> None:
-        """Look on for a while; memory is compared with what it was."""
+    async def look_on(self, gauge: Gauge, server: Server, rss: int, seconds: float) -> None:
+        """Watch for a phase; memory is compared with what it was before somebody came."""
         gauge.measuring, gauge.times = True, self.times
         done, used, own, begun = gauge.done, server.usage, time.process_time(), time.monotonic()
         await asyncio.sleep(seconds)
@@ -60,7 +91,7 @@ class Side:
         self.growth.append((now.rss - rss) / 1024)
 
     def row(self, gauge: Gauge, name: str, what: str) -> Row:
-        """The medians of all phases, and the most that memory grew."""
+        """The medians of all phases, and by how much memory grew at most."""
         gauge.times = self.times
         reading = Reading(*map(statistics.median, (self.rates, self.costs, self.server, self.generator)))
         return gauge.row("dead-reader", name, what, "deliveries", reading, 1, max(self.growth))
@@ -68,18 +99,34 @@ class Side:
 
 async def dead_reader(server: Server, seconds: float, subscribers: int, window: int) -> tuple[Row, Row]:
     """The others with a dead reader beside them, and without: as many seconds of each."""
-    beside, alone = Side(), Side()
-    async with publishing(server, subscribers, window) as (gauge, watch, _):
+    beside, alone, noise, phase = Side(), Side(), Noise(server.port), min(PHASE, seconds / 2)
+    async with publishing(server, subscribers, window) as stage:
+        session = stage.watch.rpartition("=")[2]
+        (await noise.kill(session)).transport.abort()  # the memory that so much talk takes is not the dead reader's
         await asyncio.sleep(WARM_UP)
-        for turn in range(max(2, round(seconds / PHASE))):
+        for turn in range(round(seconds / phase)):
             for side in (beside, alone) if turn % 2 else (alone, beside):
-                rss, dead = server.usage.rss, DeadReader(watch, server.port)
-                if side is beside:
-                    await dead.open(server.port)
-                await asyncio.sleep(SETTLING)
-                await side.watch(gauge, server, PHASE, rss)
-                if side is beside:
+                rss = server.usage.rss
+                dead = await noise.kill(session) if side is beside else None
+                await side.look_on(stage.gauge, server, rss, phase)
+                if dead is not None:
                     dead.transport.abort()
+        dead = await noise.kill(session)
+        if not await _is_noticed(server.port):
+            stage.gauge.fault("the dead reader was not behind")
+        dead.transport.abort()
     what = f"1 publisher, {subscribers:,} spectators, {window} in flight, {SIZE} bytes"
-    told = "one more that never reads; memory is what the server grew by, at most"
-    return beside.row(gauge, server.name, f"{what}; {told}"), alone.row(gauge, "baseline", f"{what}; nobody else")
+    told = "one more that never reads, and by how much memory grew at most"
+    return beside.row(stage.gauge, server.name, f"{what}; {told}"), alone.row(stage.gauge, "baseline", what)
+
+
+async def _is_noticed(port: int) -> bool:
+    """Whether the server says that somebody is behind."""
+    until = time.monotonic() + NOTICED
+    while time.monotonic() < until:
+        await asyncio.sleep(0.5)
+        with await asyncio.to_thread(urllib.request.urlopen, f"http://127.0.0.1:{port}/metrics") as page:
+            found = BEHIND.search(page.read())
+        if found and int(found[1]):
+            return True
+    return False

@@ -15,7 +15,8 @@ from benchmarks.servers import OFF, Cores
 
 NOTES = (
     "Limits are switched off for this: frame rate, connections and open sessions per address, channel size.",
-    "The arena commits everything to its own store (appendfsync everysec) first; the baselines keep nothing.",
+    "The arena commits everything to its own store (appendfsync everysec) first; the baselines keep nothing, but for",
+    "those of sse (our own WebSocket) and dead-reader (the same server without one), which are the arena itself.",
     "Compare ratios of one run, never numbers of two. CPU is in cores: a server well under 1.00 was not the limit.",
 )
 COLUMNS = (
