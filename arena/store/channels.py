@@ -31,12 +31,16 @@ class Channels:
         self.nodes = nodes
         self.room = room
 
-    async def post(self, channel: Channel, entry: Entry, key: Key, now: Millis) -> int:
-        """Append a message to a channel, which may be new; its index comes back."""
+    async def post(self, channel: Channel, entry: Entry, key: Key, now: Millis, *, guest: bool = False) -> int:
+        """Append a message to a channel, which may be new; its index comes back.
+
+        Half of the room in `invites` is for offers, so guests who talk there do not keep others from making any.
+        """
         names = [keys.log(channel), keys.answers(channel), keys.free(channel), keys.channel_feed(channel)]
         room = self.room
         most = -(-room.channels // keys.SHARDS)
-        limits = (room.messages, room.bytes, 0 if channel == INVITES else most)
+        parts = 2 if guest and channel == INVITES else 1
+        limits = (-(-room.messages // parts), -(-room.bytes // parts), 0 if channel == INVITES else most)
         reply = await self.nodes.script("post", names, *key, entry.pack(), channel, now, SILENCE, *limits)
         match reply[0]:
             case b"ok":

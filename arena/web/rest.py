@@ -107,7 +107,7 @@ async def invited(call: Call) -> Any:
 
 async def claim(call: Call) -> Any:
     """An invite for anybody."""
-    return await seats.claim(call.arena, call.body)
+    return await seats.claim(call.arena, call.body, call.origin)
 
 
 async def board(call: Call) -> Any:

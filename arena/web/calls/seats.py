@@ -106,15 +106,16 @@ async def invited(arena: Arena, invite: str) -> dict[str, Any]:
     return challenge_view(await _with_free_seat(arena, invite), Invite(invite)).wire()
 
 
-async def claim(arena: Arena, body: Any) -> dict[str, Any]:
-    """Offer a free seat to whoever reads the channel of invites; it stays free until somebody joins."""
+async def claim(arena: Arena, body: Any, origin: str) -> dict[str, Any]:
+    """Offer a free seat to whoever reads the channel of invites; offered again it is there already."""
+    arena.leases.spend("joins", origin)
     invite = read(Claim, body).invite_id
     if not invite:
         raise Invalid("inviteId is required")
     await _with_free_seat(arena, invite)
     now = arena.clock.now()
     entry = chat.entry(INVITES, OPERATOR, invite, now)
-    await arena.channels.post(INVITES, entry, request_key(OPERATOR, None), now)
+    await arena.channels.post(INVITES, entry, request_key(OPERATOR, invite, invite), now)
     return {"success": True}
 
 

@@ -64,6 +64,22 @@ async def test_a_shard_has_room_for_its_share_of_channels_and_always_for_invites
     assert await post(channels, beside, now=Millis(NOW + SILENCE)) == 1  # by then the other was silent for long
 
 
+@pytest.mark.parametrize("room", [Room(messages=4, bytes=0, channels=0), Room(messages=0, bytes=400, channels=0)])
+async def test_guests_leave_half_of_the_lobby_to_those_who_offer_seats(channels: Channels, room: Room) -> None:
+    channels.room = room
+    line = chat.entry(INVITES, "ada", "x" * 10, NOW)
+    assert 80 < len(line.pack()) <= 100
+
+    async def post(*, guest: bool) -> int:
+        return await channels.post(INVITES, line, request_key("ada", None), NOW, guest=guest)
+
+    talk = [await post(guest=True) for _ in range(2)]
+    with pytest.raises(TooLarge):
+        await post(guest=True)
+
+    assert talk + [await post(guest=False) for _ in range(2)] == [1, 2, 3, 4]
+
+
 async def test_a_channel_is_forgotten_after_a_long_silence(channels: Channels) -> None:
     await post(channels)
 

@@ -305,6 +305,25 @@ async def test_there_is_room_for_so_many_free_channels_and_always_for_invites(st
     assert claimed == {"success": True}
 
 
+async def test_talk_in_the_lobby_leaves_room_for_offers(store: str) -> None:
+    async with served(store, limit_channel_messages=4) as arena, calling(arena) as caller:
+        told = [await say(caller, "invites", "ada") for _ in range(3)]
+        claimed = await caller.post("/invites", inviteId=(await caller.create()).invites[0])
+
+    assert [one.status for one in told] == [200, 200, 400]
+    assert claimed == {"success": True}
+
+
+async def test_offers_are_counted_as_joins_are(store: str) -> None:
+    async with served(store, limit_joins_per_second=1) as arena, calling(arena) as caller:
+        invite = (await caller.create()).invites[0]
+
+        told = [await caller.ask("POST", "/invites", json={"inviteId": invite}) for _ in range(5)]
+
+    assert told[0].status == 200
+    assert (told[-1].status, told[-1].body["code"]) == (429, "RATE_LIMITED")
+
+
 async def test_what_is_said_over_rest_is_heard_over_the_socket_and_the_other_way_round(
     arena: Served, caller: Caller
 ) -> None:
