@@ -178,6 +178,12 @@ def check(settings: Settings) -> None:
             catalog.load(settings.load, settings.config)
 
 
+def warn(settings: Settings) -> None:
+    """Tell of settings that may not do what is wanted."""
+    if settings.trusted_proxies and not settings.origins and is_loopback(settings.host):
+        logger.warning("proxies without origins: pages will be refused, tell the proxy's address in ARENA_ORIGINS")
+
+
 def address_of(listener: socket.socket) -> str:
     """The URL that a listener answers on."""
     host, port = listener.getsockname()[:2]
@@ -205,6 +211,7 @@ def run(server: Server, listeners: list[socket.socket]) -> int:
 def serve(settings: Settings) -> int:
     """Run a server until it is told to stop; returns its exit code."""
     check(settings)
+    warn(settings)
     listeners = supervisor.bind_all(settings.host, settings.port, settings.workers)
     with tended_store_of(settings) as (store, tend):
         asyncio.run(probe(settings, store))

@@ -1,11 +1,15 @@
 """Where a request comes from, and which forwarded headers are believed."""
 
+import logging
 from typing import Any
 
+import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 from websockets.exceptions import InvalidStatus
 
+from arena import server
+from arena.settings import Settings
 from arena.web.addresses import TrustedProxies, caller, counted
 from tests.guests import guest_at, visit
 from tests.servers import served
@@ -134,6 +138,51 @@ async def test_a_page_has_to_come_by_the_scheme_that_a_trusted_proxy_tells(store
         with pytest.raises(InvalidStatus, match="403"):
             async with guest_at(arena.ws, origin=f"http://{host}", additional_headers=told):
                 pass
+
+
+@pytest.mark.parametrize("origins", [(), ("https://arena.example",)])
+async def test_behind_a_proxy_a_server_on_loopback_knows_its_name_from_the_settings(
+    store: str, origins: tuple[str, ...]
+) -> None:
+    async with served(store, trusted_proxies="127.0.0.1", origins=origins) as arena:
+        port = int(arena.url.rpartition(":")[2])
+        told = {"X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https"}
+        page = guest_at(
+            "ws://arena.example/ws",
+            host="127.0.0.1",
+            port=port,
+            origin="https://arena.example",
+            additional_headers=told,
+        )
+        async with httpx.AsyncClient(base_url=arena.url, headers={**told, "Host": "arena.example"}) as client:
+            guides = [(await client.get(path)).text for path in ("/skill.md", "/llms.txt", "/openapi.json")]
+
+        if origins:
+            async with page as guest:
+                assert (await guest.ask("ping"))["type"] == "reply"
+        else:
+            with pytest.raises(InvalidStatus, match="403"):
+                async with page:
+                    pass
+
+    assert {"https://arena.example" in guide for guide in guides} == {bool(origins)}
+
+
+@pytest.mark.parametrize(
+    ("settings", "lines"),
+    [
+        ({"trusted_proxies": "127.0.0.1"}, 1),
+        ({"trusted_proxies": "127.0.0.1", "origins": "https://arena.example"}, 0),
+        ({"trusted_proxies": "127.0.0.1", "host": "0.0.0.0"}, 0),
+        ({}, 0),
+    ],
+)
+def test_proxies_of_a_server_that_knows_no_name_of_its_own_are_worth_a_line(
+    settings: dict[str, Any], lines: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.warn(Settings(**settings))
+
+    assert [record.levelno for record in caplog.records] == [logging.WARNING] * lines
 
 
 async def test_without_a_trusted_proxy_nobody_is_believed_not_even_on_this_machine(store: str) -> None:
