@@ -181,11 +181,12 @@ async def test_a_client_that_waits_is_answered_when_the_message_comes(arena: Ser
 
 
 async def test_clients_that_go_away_leave_nothing_behind(arena: Served) -> None:
-    url, game = patient(arena), await sit_down(arena)
+    url, made = patient(arena), await (await visit(arena)).get("create", challengeType="psi")
 
-    await asyncio.gather(*(_hang_up_soon(url + game.id) for _ in range(20)))
+    await asyncio.gather(*(_hang_up_soon(url + made["id"]) for _ in range(20)))
 
     await comes_true(lambda: awaited(arena) == 0, "nobody waits")
+    await comes_true(lambda: not arena.arena.hub.rooms, "the room is closed")
     names = {task.get_name() for task in asyncio.all_tasks()}
     assert not names & {"patient request", "hang-up"}
 

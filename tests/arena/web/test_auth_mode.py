@@ -385,3 +385,23 @@ async def test_an_address_that_wants_a_seat_without_a_signature_is_closed(guarde
 
     assert closed == 4401
     assert (await caller.get(f"/invites/{invite}"))["state"]["players"] == []
+
+
+@pytest.mark.parametrize("path", ["/arena/join", "/queue/psi"])
+async def test_one_who_signs_too_often_is_refused_from_any_address(store: str, path: str) -> None:
+    settings = {"auth": "required", "auth_secret": SECRET, "trusted_proxies": "127.0.0.1"}
+    async with served(store, limit_joins_per_second=1, **settings) as arena, calling(arena) as caller:
+
+        async def sign_in(identity: Identity, address: int) -> int:
+            invite = NOBODY if path == "/arena/join" else ""
+            purpose = f"join:{invite}" if invite else "queue:psi"
+            body = {**({"invite": invite} if invite else {}), **identity.sign(purpose)}
+            told = await caller.ask("POST", path, json=body, headers={"X-Forwarded-For": f"203.0.113.{address}"})
+            return told.status
+
+        one, others = Identity.new(), [Identity.new() for _ in range(5)]
+        same = [await sign_in(one, address) for address in range(5)]
+        various = [await sign_in(other, address) for address, other in enumerate(others, 10)]
+
+    assert same[-1] == 429
+    assert 429 not in various

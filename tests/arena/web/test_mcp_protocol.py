@@ -1,6 +1,7 @@
 """The protocol's MCP tools: they answer what REST answers, and batches are carried out one after the other."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 
 import pytest
@@ -203,6 +204,19 @@ async def test_a_reader_who_waits_in_vain_is_told_where_to_go_on(player: Sender,
     [heard] = await player.call(("challenge_sync", reading(session.id, session.invites[0], 3, wait=0.1)))
 
     assert heard == {"messages": [], "count": 0, "next": 3}
+
+
+async def test_the_calls_of_a_batch_wait_no_longer_than_one(
+    talker: Sender, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await caller.sit_down()
+    monkeypatch.setattr("arena.web.mcp.reading.LONGEST", 0.3)
+
+    begun = time.monotonic()
+    heard = await talker.call(*[("sync", reading(session.id, session.invites[0], 1, wait=5)) for _ in range(4)])
+
+    assert [result["count"] for result in heard] == [0] * 4
+    assert 0.3 <= time.monotonic() - begun < 4
 
 
 @pytest.mark.parametrize("door", ["/mcp", "/api/chat/mcp"])
