@@ -16,6 +16,7 @@ from arena.store.slots import Slots
 from arena.web.addresses import caller
 from arena.web.outlet import Outlet
 
+TOO_MANY_SECONDS = 10  # after which an address with too many connections may try again
 FREE = {"/health", "/ready", "/metrics"}  # for those who look after the server
 
 
@@ -108,6 +109,17 @@ class Connections:
                 self._watched[connection] = (mark, now if alive else since)
                 if not alive and now - since >= self.stall:
                     connection.stalled()
+
+
+@contextmanager
+def place(arena: Arena, address: str) -> Iterator[None]:
+    """Count somebody who waits for an answer as a connection, or refuse."""
+    if not arena.slots.enter(address):
+        raise RateLimited("Too many connections.", TOO_MANY_SECONDS)
+    try:
+        yield
+    finally:
+        arena.slots.leave(address)
 
 
 class RequestLimit:

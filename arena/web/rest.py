@@ -9,6 +9,7 @@ from arena.web.calls import agents, lists, moves, people, queues, rankings, seat
 from arena.web.calls.bodies import Chat, Message, read
 from arena.web.errors import CODED, PLAYING
 from arena.web.hangup import unless_gone
+from arena.web.limits import place
 from arena.web.routing import Call, Route
 
 
@@ -59,8 +60,11 @@ async def queue(call: Call) -> Any:
     ticket, wait = call.query.get("ticket"), moves.read_wait(call.query.get("wait"))
     if ticket is None:
         return await queues.overview(call.arena, call.argument)
-    standing = queues.state(call.arena, call.argument, ticket, wait)
-    return await (unless_gone(call.receive, standing) if wait else standing)
+    standing = await queues.state(call.arena, call.argument, ticket)
+    if not wait or standing["status"] != "waiting":
+        return standing
+    with place(call.arena, call.address):
+        return await unless_gone(call.receive, queues.state(call.arena, call.argument, ticket, wait))
 
 
 async def leave_queue(call: Call) -> Any:
@@ -84,9 +88,13 @@ async def chat_sync(call: Call) -> Any:
 
 
 async def _sync(call: Call, channel: Channel) -> Any:
-    index, wait = moves.read_index(call.query.get("index")), moves.read_wait(call.query.get("wait"))
-    reading = moves.sync(call.arena, call.viewer, channel, index, wait)
-    return await (unless_gone(call.receive, reading) if wait else reading)
+    index, seconds = moves.read_index(call.query.get("index")), moves.read_wait(call.query.get("wait"))
+
+    async def wait() -> None:
+        with place(call.arena, call.address):
+            await unless_gone(call.receive, call.arena.waiting.until(channel, index, seconds))
+
+    return await moves.sync(call.arena, call.viewer, channel, index, wait if seconds else None)
 
 
 def _channel(call: Call) -> str:

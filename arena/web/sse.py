@@ -15,7 +15,7 @@ from arena.web.chunks import EXTENSION
 from arena.web.errors import tell
 from arena.web.events import Stream
 from arena.web.http import credential_of, query_of
-from arena.web.limits import Connections
+from arena.web.limits import TOO_MANY_SECONDS, Connections
 from arena.wire import Cursor
 
 HEADERS = {
@@ -28,7 +28,6 @@ HEADERS = {
     "access-control-allow-methods": "GET",
     "access-control-allow-headers": "Cache-Control",
 }
-TOO_MANY_SECONDS = 10  # after which an address with too many connections may try again
 _EVENT_ID = re.compile(r"([0-9]{1,15})(?:\.([0-9a-f]{0,64}))?")
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from functools import partial
 from typing import Any
 
 import httpx
@@ -11,6 +12,7 @@ from arena.auth import Viewer
 from arena.models import Channel
 from arena.store import keys
 from arena.web.calls import moves
+from tests.agents import agent_at
 from tests.guests import comes_true, sit_down, visit
 from tests.servers import Served, served
 from tests.valkeys import connect
@@ -23,7 +25,8 @@ def awaited(arena: Served) -> int:
 
 def sync(arena: Served, channel: str, index: int, seconds: float, viewer: str | None = None) -> Any:
     """Ask a server as its doors do."""
-    return moves.sync(arena.arena, Viewer(viewer), Channel(channel), index, seconds)
+    wait = partial(arena.arena.waiting.until, Channel(channel), index, seconds) if seconds else None
+    return moves.sync(arena.arena, Viewer(viewer), Channel(channel), index, wait)
 
 
 async def test_what_is_there_is_told_at_once(arena: Served) -> None:
@@ -189,6 +192,32 @@ async def test_clients_that_go_away_leave_nothing_behind(arena: Served) -> None:
     await comes_true(lambda: not arena.arena.hub.rooms, "the room is closed")
     names = {task.get_name() for task in asyncio.all_tasks()}
     assert not names & {"patient request", "hang-up"}
+
+
+async def test_one_who_waits_for_an_answer_counts_as_a_connection(store: str) -> None:
+    async with served(store, limit_connections_per_address=1) as arena, httpx.AsyncClient() as client:
+        sync, queue = patient(arena), f"{arena.url}/api/queue/psi"
+        ticket = (await client.post(queue, json={})).json()["ticket"]
+        first = asyncio.create_task(client.get(sync + "lobby", timeout=25))
+        await comes_true(lambda: awaited(arena) == 1, "one waits")
+
+        refused = [await client.get(url) for url in (sync + "other", f"{queue}?ticket={ticket}&wait=25")]
+        async with agent_at(arena) as agent, agent_at(arena, "/api/chat/mcp") as talker:
+            made = await agent.call("create_session", challengeType="psi")
+            told = [
+                await agent.refusal("read", challengeId=made["session"]["challengeId"], operatorIndex=9, wait=25),
+                await agent.refusal("find_game", challengeType="psi", ticket=ticket, wait=25),
+                await talker.call("sync", channel="other", from_="ada", index=1, wait=25),
+            ]
+        at_once = await client.get(sync.replace("wait=25", "wait=0") + "other")
+        await client.post(f"{arena.url}/api/chat/send", json={"channel": "lobby", "from": "ada", "content": "hello"})
+
+        assert (await first).json()["count"] == 1
+        assert at_once.status_code == 200
+        assert [(one.status_code, one.json()["code"]) for one in refused] == [(429, "RATE_LIMITED")] * 2
+        assert {one.headers["retry-after"] for one in refused} == {"10"}
+        assert {one["code"] for one in told} == {"RATE_LIMITED"}
+        assert (await client.get(sync.replace("wait=25", "wait=0.1") + "other")).status_code == 200
 
 
 async def _hang_up_soon(url: str) -> None:

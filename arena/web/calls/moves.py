@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -53,12 +54,14 @@ async def _post(arena: Arena, sender: str, channel: Channel, wish: Chat) -> int:
     return await arena.channels.post(channel, entry, made, now, guest=True)
 
 
-async def sync(arena: Arena, viewer: Viewer, channel: Channel, index: int, wait: float = 0) -> dict[str, Any]:
-    """Messages of a channel from an index on, as this viewer may see them; waits so many seconds for the first."""
+async def sync(
+    arena: Arena, viewer: Viewer, channel: Channel, index: int, wait: Callable[[], Awaitable[None]] | None = None
+) -> dict[str, Any]:
+    """Messages of a channel from an index on, as this viewer may see them; if there are none, those after a wait."""
     found = await _page(arena, viewer, channel, index)
-    if found["count"] or wait <= 0:
+    if found["count"] or wait is None:
         return found
-    await arena.waiting.until(channel, index, wait)
+    await wait()
     return await _page(arena, viewer, channel, index)
 
 

@@ -28,7 +28,7 @@ async def enter(arena: Arena, type: str, body: Any, origin: str) -> QueueState:
     )
 
 
-async def state(arena: Arena, type: str, ticket: str, wait: float) -> dict[str, Any]:
+async def state(arena: Arena, type: str, ticket: str, wait: float = 0) -> dict[str, Any]:
     """How a ticket stands, at once or when something has come of it."""
     found = await arena.matchmaker.wait(type, ticket, wait) if wait else await arena.matchmaker.state(type, ticket)
     return _there(found)

@@ -9,6 +9,7 @@ from starlette.requests import ClientDisconnect
 from arena.queueing import QueueState
 from arena.web.calls import queues
 from arena.web.hangup import unless_gone
+from arena.web.limits import place
 from arena.web.mcp.tools import Asked, tool
 from arena.web.mcp.views import Next, Told
 from arena.web.mcp.wishes import Queue
@@ -36,7 +37,7 @@ async def find_game(asked: Asked, wish: Queue) -> Queued:
         state = await queues.enter(asked.arena, wish.challenge_type, body, asked.origin)
     seconds = min(wish.wait, asked.until - asyncio.get_running_loop().time())
     if seconds > 0 and not state.is_final:
-        with suppress(ClientDisconnect):
+        with place(asked.arena, asked.address), suppress(ClientDisconnect):
             state = await unless_gone(asked.receive, maker.wait(state.challenge_type, state.ticket, seconds))
     return _told(state)
 

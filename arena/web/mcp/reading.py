@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -14,6 +15,7 @@ from arena.runtime import Arena
 from arena.waiting import LONGEST
 from arena.web.calls import moves
 from arena.web.hangup import unless_gone
+from arena.web.limits import place
 from arena.web.mcp.tools import Asked
 
 Wait = Annotated[float, Field(ge=0, le=LONGEST, strict=False, description="Seconds to wait if nothing is there yet.")]
@@ -27,18 +29,16 @@ def deadline() -> float:
 async def sync(asked: Asked, viewer: Viewer, channel: Channel, index: int, wait: float) -> dict[str, Any]:
     """Messages of a channel; if there is none yet, the first ones that come while the caller waits."""
     index = max(1, min(index, moves.BEYOND))
-    found = await moves.sync(asked.arena, viewer, channel, index)
-    if found["count"] or not wait:
-        return found
-    await until(asked, {channel: index}, wait)
-    return await moves.sync(asked.arena, viewer, channel, index)
+    waiting = partial(until, asked, {channel: index}, wait) if wait else None
+    return await moves.sync(asked.arena, viewer, channel, index, waiting)
 
 
 async def until(asked: Asked, indexes: Mapping[Channel, int], seconds: float) -> None:
     """Return when one of the channels has a message at its index, the time is over, or the caller has gone."""
     seconds = min(seconds, asked.until - asyncio.get_running_loop().time())
     if seconds > 0:
-        with suppress(ClientDisconnect):  # what else it has asked for is carried out, as if it had stayed
+        # What else a caller who has gone has asked for is carried out, as if it had stayed.
+        with place(asked.arena, asked.address), suppress(ClientDisconnect):
             await unless_gone(asked.receive, _first(asked.arena, indexes, seconds))
 
 
