@@ -19,6 +19,9 @@ NOBODY = frozenset({None, "", "viewer"})  # handles that stand for no identity
 _SESSION_KEY = re.compile(r"s_(0|[1-9][0-9]{0,8})\.([0-9a-f]{64})")
 _PUBLIC_KEY = re.compile(SPKI + "[0-9a-f]{64}")
 _SIGNATURE = re.compile("[0-9a-fA-F]{128}")
+_P = 2**255 - 19  # the field of Ed25519
+_SMALL = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7  # y of a point of order 8
+_SMALL_ORDER = frozenset({0, 1, _P - 1, _SMALL, _P - _SMALL})  # y of the points under which anything is signed
 _TIMESTAMP = re.compile("[0-9]{1,15}")
 
 
@@ -122,12 +125,21 @@ def _is_signed(signed: Signed, text: str) -> bool:
     public = signed.public_key.lower()
     if not _PUBLIC_KEY.fullmatch(public) or not _SIGNATURE.fullmatch(signed.signature):
         return False
+    point = bytes.fromhex(public.removeprefix(SPKI))
+    if not _is_of_somebody(point):
+        return False
     try:
-        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public.removeprefix(SPKI)))
+        key = Ed25519PublicKey.from_public_bytes(point)
         key.verify(bytes.fromhex(signed.signature), text.encode())
     except (InvalidSignature, ValueError):
         return False
     return True
+
+
+def _is_of_somebody(point: bytes) -> bool:
+    """Whether a public key can have an owner, and is written in the one way that there is."""
+    y = int.from_bytes(point, "little") & (2**255 - 1)
+    return y < _P and y not in _SMALL_ORDER
 
 
 def user_of(public_key: str) -> UserId:

@@ -6,9 +6,10 @@ import re
 import pytest
 
 from arena import auth
-from arena.auth import ANONYMOUS, Credential, Keyring, Viewer
+from arena.auth import ANONYMOUS, SPKI, Credential, Keyring, Signed, Viewer
 from arena.errors import Unauthorized
-from arena.models import Invite, SessionId
+from arena.identity import Identity
+from arena.models import Invite, Millis, SessionId
 
 SECRET = bytes(range(32))
 OPEN = Keyring(SECRET)
@@ -122,3 +123,27 @@ def test_where_keys_are_required_a_viewer_is_the_one_who_sits_where_its_key_fits
     assert auth.viewer_of(ring, Credential("nonsense"), None) == ANONYMOUS
     with pytest.raises(Unauthorized):
         auth.viewer_of(ring, Credential(key()), SESSION, [ADA, BEN])
+
+
+P = 2**255 - 19
+ORDER_8 = int.from_bytes(bytes.fromhex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"), "little")
+SIGNATURES = ("01" + "00" * 63, "00" * 64, "01" + "00" * 30 + "80" + "00" * 32)
+
+
+@pytest.mark.parametrize("y", [0, 1, P - 1, ORDER_8, P - ORDER_8, P, P + 1, 2**255 - 1], ids=lambda y: hex(y)[-4:])
+def test_a_key_that_signs_anything_or_is_written_in_another_way_signs_nobody_in(y: int) -> None:
+    for high in (0, 2**255):
+        key = SPKI + (y + high).to_bytes(32, "little").hex()
+        for timestamp in range(1000, 1100):  # some of them sign one text in eight
+            for signature in SIGNATURES:
+                with pytest.raises(Unauthorized, match="Invalid signature"):
+                    auth.sign_in(Signed(key, signature, str(timestamp)), "join:x", Millis(1000))
+
+
+def test_the_keys_of_people_sign_them_in() -> None:
+    for _ in range(200):
+        signed = Identity.new().sign("join:x", 1000)
+
+        user = auth.sign_in(Signed(signed["publicKey"], signed["signature"], "1000"), "join:x", Millis(1000))
+
+        assert user == auth.user_of(signed["publicKey"])
