@@ -17,7 +17,7 @@ from arena.store.sessions import request_key
 from arena.waiting import LONGEST as LONGEST_WAIT
 from arena.web.calls.bodies import Chat, Message
 
-_NUMBER = re.compile(r"\s*([+-]?)(\d{1,15}(?:\.\d*)?|\.\d+)(?:[eE]([+-]?\d{1,3}))?\s*")
+_NUMBER = re.compile(r"\s*([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?\s*")
 BEYOND = 2**53  # an index that no channel reaches
 
 
@@ -74,9 +74,10 @@ async def _page(arena: Arena, viewer: Viewer, channel: Channel, index: int) -> d
         try:
             revealed = history.is_revealed(await arena.engine.at_tag(id_, tag), channel)
         except NotFound:
-            return {"messages": [], "count": 0, "next": page.next}
+            return {"messages": [], "count": 0, "next": page.length + 1 if index >= BEYOND else page.next}
     read = await history.read(arena.sessions, channel, page, viewer.name, most, revealed=revealed)
-    return {"messages": read.messages, "count": len(read.messages), "next": read.next}
+    following = page.length + 1 if index >= BEYOND else read.next
+    return {"messages": read.messages, "count": len(read.messages), "next": following}
 
 
 def identity(viewer: Viewer) -> str:
@@ -110,7 +111,7 @@ def read_index(text: str | None) -> int:
     match = _NUMBER.fullmatch(text)
     if match is None:
         return BEYOND
-    return max(1, math.floor(min(_value(match), BEYOND)))
+    return math.floor(max(1, min(_value(match), BEYOND)))
 
 
 def _value(number: re.Match[str]) -> float:

@@ -4,6 +4,9 @@ from typing import Any
 
 import pytest
 
+from arena.errors import Invalid
+from arena.store import keys
+from arena.web.calls import moves
 from tests.callers import Caller, Session, calling
 from tests.guests import visit
 from tests.servers import Served, served
@@ -202,6 +205,9 @@ async def test_a_handle_that_stands_for_nobody_reads_as_nobody(caller: Caller, v
         ("NaN", []),
         ("Infinity", []),
         ("1_0", []),
+        ("٢", []),
+        ("9" * 400, []),
+        ("-1e999", [1, 2, 3]),
     ],
 )
 async def test_an_index_is_read_leniently(caller: Caller, index: str | None, expected: list[int]) -> None:
@@ -211,6 +217,40 @@ async def test_an_index_is_read_leniently(caller: Caller, index: str | None, exp
     found = await read(caller, "lobby", **({} if index is None else {"index": index}))
 
     assert [m["index"] for m in found] == expected
+
+
+@pytest.mark.parametrize("index", ["abc", "1e300", "9" * 400])
+async def test_an_index_that_nothing_reaches_leads_to_the_next_message(caller: Caller, index: str) -> None:
+    session = await caller.sit_down()
+    for channel in ("lobby", "lobby", session.id):
+        await say(caller, channel, session.invites[0])
+
+    told = [
+        (await caller.get(path, channel=channel, index=index))["next"]
+        for path, channel in (
+            ("/chat/sync", "lobby"),
+            ("/chat/sync", session.id),
+            ("/arena/sync", session.id),
+            ("/chat/sync", "empty"),
+            ("/arena/sync", keys.new_session_id()),
+        )
+    ]
+
+    assert told == [3, 2, 3, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [(None, 0), ("-1", 0), ("-1e999", 0), ("2.5", 2.5), ("26", 25), ("9" * 400, 25), ("1e999", 25)],
+)
+def test_nobody_may_ask_for_a_wait_that_is_longer_than_the_longest(text: str | None, seconds: float) -> None:
+    assert moves.read_wait(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["soon", "٣", "inf", "nan", "1e"])
+def test_a_wait_that_is_no_number_is_refused(text: str) -> None:
+    with pytest.raises(Invalid, match="at most 25"):
+        moves.read_wait(text)
 
 
 async def test_a_long_channel_comes_in_pages_that_say_where_the_next_begins(store: str) -> None:
