@@ -175,7 +175,7 @@ def create_app(
     app = Starlette(
         routes=[
             *(WebSocketRoute(path, socket) for path in ("/ws", "/api/ws", "/api/v1/ws")),
-            *(Route(f"{base}/chat/ws/{{channel}}", sse.stream) for base in ("/api", "/api/v1")),
+            *(sse.StreamRoute(f"{base}/chat/ws/{{channel}}", sse.stream) for base in ("/api", "/api/v1")),
             *(Route(f"{base}{path}", show) for base in ("/api", "/api/v1") for path, show in replays.ROUTES.items()),
             *(Route(path, OwnPages(door, settings)) for path, door in doors.items()),
             Mount("/api", router),

@@ -53,7 +53,7 @@ def cors(app: ASGIApp, origins: Sequence[str]) -> ASGIApp:
     return CORSMiddleware(
         app,
         allow_origins=origins,
-        allow_methods=("GET", "POST"),
+        allow_methods=("GET", "POST", "DELETE"),
         allow_headers=("authorization", "content-type", "last-event-id", *MCP, "x-request-id"),
         expose_headers=("retry-after", "x-request-id"),
     )

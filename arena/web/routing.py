@@ -133,7 +133,7 @@ class Router:
 
     def find(self, scope: Scope) -> Found | None:
         """The route of a request, and what stands in the place of its arguments."""
-        path, decode = _path(scope)
+        path, decode = path_of(scope)
         if not path.startswith(self.prefix):
             return None
         path = path[len(self.prefix) :]
@@ -207,7 +207,7 @@ class Shortcut:
             await self.app(scope, receive, send)
 
 
-def _path(scope: Scope) -> tuple[str, Callable[[str], str]]:
+def path_of(scope: Scope) -> tuple[str, Callable[[str], str]]:
     """The path, and how to read what stands in it: a slash that was written as `%2F` parts nothing."""
     raw: bytes = scope.get("raw_path") or b""
     if b"%2f" in raw or b"%2F" in raw:

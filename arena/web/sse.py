@@ -4,6 +4,7 @@ import re
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 from arena.errors import ArenaError, RateLimited
@@ -16,6 +17,7 @@ from arena.web.errors import tell
 from arena.web.events import Stream
 from arena.web.http import credential_of, query_of
 from arena.web.limits import TOO_MANY_SECONDS, Connections
+from arena.web.routing import path_of
 from arena.wire import Cursor
 
 HEADERS = {
@@ -29,6 +31,17 @@ HEADERS = {
     "access-control-allow-headers": "Cache-Control",
 }
 _EVENT_ID = re.compile(r"([0-9]{1,15})(?:\.([0-9a-f]{0,64}))?")
+
+
+class StreamRoute(Route):
+    """A route in whose arguments a slash may stand, written as `%2F`."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Whether a request is for it, and its arguments."""
+        path, decode = path_of(scope)
+        match, child = super().matches({**scope, "path": path})
+        told = child.get("path_params", {})
+        return match, {**child, "path_params": {name: decode(value) for name, value in told.items()}}
 
 
 async def stream(request: Request) -> Response:

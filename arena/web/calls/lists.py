@@ -10,7 +10,7 @@ from arena.runtime import Arena
 from arena.store import index
 
 MOST = 100  # sessions on a page
-_INTEGER = re.compile(r"\s*([+-]?\d{1,15})")
+_INTEGER = re.compile(r"\s*([+-]?[0-9]{1,15})")
 
 
 class Stretch(NamedTuple):

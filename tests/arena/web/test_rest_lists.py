@@ -61,6 +61,7 @@ async def test_an_ended_session_shows_everything_with_the_profiles_of_those_who_
         ("/challenges", {"limit": "0"}, 50, 0),
         ("/challenges", {"limit": "many", "offset": "some"}, 50, 0),
         ("/challenges", {"limit": "-5", "offset": "-5"}, 1, 0),
+        ("/challenges", {"limit": "٣", "offset": "٣"}, 50, 0),
         ("/challenges", {"limit": "101"}, 100, 0),
         ("/challenges/psi", {"limit": "1000"}, 100, 0),
         ("/users/ada/challenges", {"limit": "9" * 40}, 100, 0),

@@ -51,6 +51,18 @@ async def test_the_answer_has_the_headers_of_the_protocol_each_once(arena: Serve
         assert "content-length" not in names
 
 
+@pytest.mark.parametrize("channel", ["lab/talk", "/", "50%2F", "ünï/{x}"])
+async def test_a_channel_with_a_slash_in_its_name_is_read_as_it_is_written(arena: Served, channel: str) -> None:
+    async with httpx.AsyncClient(base_url=arena.url) as client:
+        await client.post("/api/chat/send", json={"channel": channel, "from": "ada", "content": "hello"})
+        strange = [(await client.get(f"/api/chat/ws/{path}")).status_code for path in ("", "lab/talk", "lobby/")]
+
+    reader = await read(arena, channel)
+
+    assert contents(await reader.hear_messages(1)) == ["hello"]
+    assert strange == [404] * 3
+
+
 async def test_events_carry_the_very_bytes_of_the_frames_that_the_websocket_sends(arena: Served) -> None:
     game = await sit_down(arena, users=("ada", "ben"))
     eve = await visit(arena)
