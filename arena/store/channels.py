@@ -31,15 +31,15 @@ class Channels:
         self.nodes = nodes
         self.room = room
 
-    async def post(self, channel: Channel, entry: Entry, key: Key, now: Millis, *, guest: bool = False) -> int:
+    async def post(self, channel: Channel, entry: Entry, key: Key, now: Millis, *, spare: bool = False) -> int:
         """Append a message to a channel, which may be new; its index comes back.
 
-        Half of the room in `invites` is for offers, so guests who talk there do not keep others from making any.
+        Half of the room in `invites` is for new offers: what says so itself is refused before it would take that.
         """
         names = [keys.log(channel), keys.answers(channel), keys.free(channel), keys.channel_feed(channel)]
         room = self.room
         most = -(-room.channels // keys.SHARDS)
-        parts = 2 if guest and channel == INVITES else 1
+        parts = 2 if spare and channel == INVITES else 1
         limits = (-(-room.messages // parts), -(-room.bytes // parts), 0 if channel == INVITES else most)
         reply = await self.nodes.script("post", names, *key, entry.pack(), channel, now, SILENCE, *limits)
         match reply[0]:

@@ -51,7 +51,7 @@ async def _post(arena: Arena, sender: str, channel: Channel, wish: Chat) -> int:
     now = arena.clock.now()
     entry = chat.entry(channel, sender, wish.content, now, to=wish.to)
     made = request_key(sender, wish.key, "chat", wish.content, wish.to)
-    return await arena.channels.post(channel, entry, made, now, guest=True)
+    return await arena.channels.post(channel, entry, made, now, spare=True)
 
 
 async def sync(

@@ -7,7 +7,7 @@ from arena import auth, chat
 from arena.auth import Credential, Signed, Viewer
 from arena.deals import Deal, draw, secret_of
 from arena.engine import Joined
-from arena.errors import Invalid, InviteAlreadyUsed, NotFound, Unauthorized
+from arena.errors import Invalid, InviteAlreadyUsed, NotFound, TooLarge, Unauthorized
 from arena.models import OPERATOR, Invite, Seat, SessionId, UserId
 from arena.runtime import Arena
 from arena.session import Session, challenge_view, creator_view
@@ -107,7 +107,10 @@ async def invited(arena: Arena, invite: str) -> dict[str, Any]:
 
 
 async def claim(arena: Arena, body: Any, origin: str) -> dict[str, Any]:
-    """Offer a free seat to whoever reads the channel of invites; offered again it is there already."""
+    """Offer a free seat to whoever reads the channel of invites; it stays free until somebody joins.
+
+    It may be offered again and again, but half of the channel's room is for seats that were not offered yet.
+    """
     arena.leases.spend("joins", origin)
     invite = read(Claim, body).invite_id
     if not invite:
@@ -115,7 +118,10 @@ async def claim(arena: Arena, body: Any, origin: str) -> dict[str, Any]:
     await _with_free_seat(arena, invite)
     now = arena.clock.now()
     entry = chat.entry(INVITES, OPERATOR, invite, now)
-    await arena.channels.post(INVITES, entry, request_key(OPERATOR, invite, invite), now)
+    try:
+        await arena.channels.post(INVITES, entry, request_key(OPERATOR, None), now, spare=True)
+    except TooLarge:
+        await arena.channels.post(INVITES, entry, request_key(OPERATOR, invite, invite), now)
     return {"success": True}
 
 

@@ -254,7 +254,7 @@ OPERATIONS: dict[tuple[str, str], Operation] = {
         Tag.LISTS,
         "Offer a free seat to whoever reads the channel `invites`",
         Content(shapes.Claimed, {"success": True}),
-        "The seat stays free until somebody joins. Offered again it is not told twice; an offer counts as a join.",
+        "The seat stays free until somebody joins. An offer counts as a join.",
         body=Content(bodies.Claim, {"inviteId": examples.INVITES[1]}),
         errors=(Invalid, InviteNotFound, InviteAlreadyUsed, TooLarge),
     ),

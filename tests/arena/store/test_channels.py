@@ -65,19 +65,19 @@ async def test_a_shard_has_room_for_its_share_of_channels_and_always_for_invites
 
 
 @pytest.mark.parametrize("room", [Room(messages=4, bytes=0, channels=0), Room(messages=0, bytes=400, channels=0)])
-async def test_guests_leave_half_of_the_lobby_to_those_who_offer_seats(channels: Channels, room: Room) -> None:
+async def test_half_of_the_lobby_is_left_to_new_offers(channels: Channels, room: Room) -> None:
     channels.room = room
     line = chat.entry(INVITES, "ada", "x" * 10, NOW)
     assert 80 < len(line.pack()) <= 100
 
-    async def post(*, guest: bool) -> int:
-        return await channels.post(INVITES, line, request_key("ada", None), NOW, guest=guest)
+    async def post(*, spare: bool) -> int:
+        return await channels.post(INVITES, line, request_key("ada", None), NOW, spare=spare)
 
-    talk = [await post(guest=True) for _ in range(2)]
+    talk = [await post(spare=True) for _ in range(2)]
     with pytest.raises(TooLarge):
-        await post(guest=True)
+        await post(spare=True)
 
-    assert talk + [await post(guest=False) for _ in range(2)] == [1, 2, 3, 4]
+    assert talk + [await post(spare=False) for _ in range(2)] == [1, 2, 3, 4]
 
 
 async def test_a_channel_is_forgotten_after_a_long_silence(channels: Channels) -> None:

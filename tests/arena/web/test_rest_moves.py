@@ -354,6 +354,18 @@ async def test_talk_in_the_lobby_leaves_room_for_offers(store: str) -> None:
     assert claimed == {"success": True}
 
 
+async def test_one_seat_that_is_offered_again_and_again_leaves_room_for_others(store: str) -> None:
+    async with served(store, limit_channel_messages=4) as arena, calling(arena) as caller:
+        first, second = (await caller.create()).invites
+        for _ in range(6):
+            assert await caller.post("/invites", inviteId=first) == {"success": True}
+        await caller.post("/invites", inviteId=second)
+
+        heard = (await caller.get("/chat/sync", channel="invites"))["messages"]
+
+    assert [message["content"] for message in heard] == [first, first, first, second]
+
+
 async def test_offers_are_counted_as_joins_are(store: str) -> None:
     async with served(store, limit_joins_per_second=1) as arena, calling(arena) as caller:
         invite = (await caller.create()).invites[0]
