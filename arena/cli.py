@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from arena import library_cli  # noqa: F401 - adds its commands to those of packs
+from arena import garbage, library_cli  # noqa: F401 - the latter adds its commands to those of packs
 from arena.agent_commands import declare, queue
 from arena.author_commands import challenge, seed, simulate
 from arena.board_commands import scoring
@@ -254,6 +254,7 @@ def _usage(error: typer.TyperException) -> int:
 
 def main() -> None:
     """The console script: whatever is wrong is told in one line, never with a traceback."""
+    garbage.begin()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # an old terminal shows question marks

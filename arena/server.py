@@ -2,7 +2,6 @@
 
 import asyncio
 import fcntl
-import gc
 import logging
 import os
 import re
@@ -17,7 +16,7 @@ from pathlib import Path
 import uvicorn
 from pydantic import ValidationError
 
-from arena import catalog, config, metrics, supervisor
+from arena import catalog, config, garbage, metrics, supervisor
 from arena.errors import CannotStart
 from arena.logs import set_up_logging
 from arena.runtime import open_arena
@@ -33,7 +32,6 @@ STARTING_SECONDS = 5.0  # how long a server may take to write down where its sto
 GRACE = 10  # seconds that connections get to close
 ADMIN_TOKEN = re.compile(r"[\x21-\x7e]{32,}")  # what a header can carry and nobody guesses
 HANDED_DOWN = "ARENA_WORKER"  # settings of a worker, as JSON
-COLLECTIONS = (50_000, 20, 100)  # objects more than before until a generation is searched for garbage
 
 
 class Server(uvicorn.Server):
@@ -199,9 +197,7 @@ async def probe(settings: Settings, store: str) -> None:
 def run(server: Server, listeners: list[socket.socket]) -> int:
     """Have this process be a worker until it is told to stop; returns its exit code."""
     # Connections and sessions live long, and searching them for garbage again and again took a third of the time.
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*COLLECTIONS)
+    garbage.settle()
     server.run(sockets=listeners)
     if server.fault is not None:
         raise server.fault
