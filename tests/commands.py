@@ -1,5 +1,6 @@
-"""`arena …` as a person runs it: a process of its own, and what it said."""
+"""`arena …` as a person runs it, and what it said: in a process of its own, or in this one where that is no matter."""
 
+import logging
 import os
 import shutil
 import subprocess
@@ -7,8 +8,14 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import NamedTuple
+
+import pytest
+
+from arena.cli import main
+from arena.logs import OURS
 
 COMMAND = [sys.executable, "-m", "arena"]
 NOBODY = 65534
@@ -53,6 +60,49 @@ def arena(
     )
     assert "Traceback" not in done.stdout + done.stderr, done.stderr
     return Done(done.returncode, done.stdout, done.stderr)
+
+
+def call(
+    *arguments: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None, stdin: str = ""
+) -> Done:
+    """The same without the second that a process takes to begin, for what only looks, complains or computes."""
+    said, complained = TextIOWrapper(BytesIO()), TextIOWrapper(BytesIO())
+    with pytest.MonkeyPatch.context() as patch, own_logging():
+        for name in os.environ.keys() - environment().keys():
+            patch.delenv(name)
+        for name, value in environment(**env or {}).items():
+            patch.setenv(name, value)
+        patch.chdir(cwd or Path.cwd())
+        patch.setattr(sys, "argv", ["arena", *map(str, arguments)])
+        patch.setattr(sys, "stdin", TextIOWrapper(BytesIO(stdin.encode())))
+        patch.setattr(sys, "stdout", said)
+        patch.setattr(sys, "stderr", complained)
+        with pytest.raises(SystemExit) as end:
+            main()
+    out, err = (text_of(stream) for stream in (said, complained))
+    assert "Traceback" not in out + err, err
+    return Done(end.value.code or 0, out, err)  # type: ignore[arg-type]
+
+
+def text_of(stream: TextIOWrapper) -> str:
+    """All that was written to it."""
+    stream.seek(0)
+    return stream.read()
+
+
+@contextmanager
+def own_logging() -> Iterator[None]:
+    """Let a command set up the logging of its process, and put ours back."""
+    loggers = [logging.getLogger(name) for name in (None, *OURS)]
+    before = [(logger, logger.level, logger.handlers[:]) for logger in loggers]
+    silent = logging.root.manager.disable
+    try:
+        yield
+    finally:
+        logging.disable(silent)
+        for logger, level, handlers in before:
+            logger.handlers[:] = handlers
+            logger.setLevel(level)
 
 
 @contextmanager

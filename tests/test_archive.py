@@ -12,7 +12,7 @@ from arena.archive import check_record
 from arena.archived import GameLine
 from arena.errors import Invalid
 from tests.callers import Caller
-from tests.commands import arena
+from tests.commands import arena, call
 from tests.servers import Process
 
 RECORD, OPENINGS = "game.record.ndjson", "game.openings.ndjson"
@@ -123,7 +123,7 @@ def test_results_alone_make_the_same_boards(exported: Any, tmp_path: Path) -> No
     short = tmp_path / "results.ndjson"
     short.write_bytes(b"".join(line for line in path.read_bytes().splitlines(True) if b'"kind":"game"' not in line))
     with Process() as server:
-        assert arena("import", short, "--data", server.data).code == 0
+        assert call("import", short, "--data", server.data).code == 0
 
         assert asyncio.run(boards(server.url)) == before
 
@@ -141,10 +141,10 @@ def test_a_record_is_verified_offline_and_a_changed_one_is_told_by_its_line(expo
     changed = tmp_path / "changed.ndjson"
     changed.write_bytes(whole.read_bytes().replace(b'"content":"1"', b'"content":"2"', 1))
 
-    right = arena("verify", whole, "--key", key, "--openings", whole.with_name(OPENINGS))
-    stranger = arena("verify", whole, "--key", key[:-2] + "ff", "--no-rerun")
-    wrong = arena("verify", changed, "--json")
-    missing = arena("verify", tmp_path / "nothing")
+    right = call("verify", whole, "--key", key, "--openings", whole.with_name(OPENINGS))
+    stranger = call("verify", whole, "--key", key[:-2] + "ff", "--no-rerun")
+    wrong = call("verify", changed, "--json")
+    missing = call("verify", tmp_path / "nothing")
 
     assert right.code == 0, right.out + right.err
     assert "What was withheld is what was promised." in right.out
@@ -194,7 +194,7 @@ def test_a_bad_archive_is_refused_with_the_number_of_the_line(
     bad = tmp_path / "bad.ndjson"
     bad.write_bytes(b"\n".join(map(orjson.dumps, change(lines(exported[0])))))
 
-    done = arena("import", bad, "--data", tmp_path / "data")
+    done = call("import", bad, "--data", tmp_path / "data")
 
     assert done.code == 1
     assert words in done.err
@@ -219,17 +219,17 @@ def disordered(found: Lines) -> dict[str, Any]:
 
 def test_a_challenge_that_is_not_there_is_not_exported_as_nothing(exported: Any, tmp_path: Path) -> None:
     data = tmp_path / "data"
-    assert arena("import", exported[0], "--data", data).code == 0
+    assert call("import", exported[0], "--data", data).code == 0
 
-    done = arena("export", tmp_path / "x.ndjson", "--type", "pis", "--data", data)
+    done = call("export", tmp_path / "x.ndjson", "--type", "pis", "--data", data)
 
     assert done.code == 1
     assert "no games of 'pis'" in done.err
 
 
 def test_files_that_cannot_be_opened_are_told(tmp_path: Path) -> None:
-    missing = arena("import", tmp_path / "nothing", "--data", tmp_path / "data")
-    nowhere = arena("export", "--data", tmp_path / "nowhere")
+    missing = call("import", tmp_path / "nothing", "--data", tmp_path / "data")
+    nowhere = call("export", "--data", tmp_path / "nowhere")
 
     assert (missing.code, nowhere.code) == (1, 1)
     assert "cannot be opened: No such file" in missing.err

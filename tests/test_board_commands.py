@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.callers import Caller
-from tests.commands import Done, arena
+from tests.commands import Done, arena, call
 from tests.servers import Process
 
 
@@ -34,7 +34,7 @@ def server() -> Iterator[Process]:
 
 
 def ask(server: Process, *arguments: str | Path) -> Done:
-    return arena("scoring", *arguments, "--url", server.url)
+    return call("scoring", *arguments, "--url", server.url)
 
 
 def test_scoring_prints_the_protocols_json(server: Process) -> None:
@@ -56,7 +56,7 @@ def test_what_the_server_refuses_is_printed_and_fails(server: Process) -> None:
 
 
 def test_a_server_that_is_not_there_is_told_in_a_line() -> None:
-    gone, wrong = arena("scoring", "--url", "http://127.0.0.1:1"), arena("scoring", "--url", "ftp://x")
+    gone, wrong = call("scoring", "--url", "http://127.0.0.1:1"), call("scoring", "--url", "ftp://x")
 
     assert gone.code == wrong.code == 1
     assert gone.err.startswith("arena: No arena answers at http://127.0.0.1:1")
@@ -105,7 +105,7 @@ def test_every_view_has_json_for_programs(server: Process) -> None:
 def test_a_frozen_board_stays_while_games_end_and_goes_on_afterwards() -> None:
     with Process() as server:
         asyncio.run(play(server.url, ("ada", "ben")))
-        frozen = arena("scoring", "freeze", "psi", "win-rate", "--data", server.data)
+        frozen = call("scoring", "freeze", "psi", "win-rate", "--data", server.data)
         asyncio.run(play(server.url, ("ada", "ben"), ("cyd", "ben")))
 
         assert frozen.out == "psi win-rate is frozen: games that end from now on do not move it.\n"
@@ -113,10 +113,8 @@ def test_a_frozen_board_stays_while_games_end_and_goes_on_afterwards() -> None:
         free = json.loads(ask(server, "board", "psi", "average", "--json").out)
         assert (board["games"], board["players"], free["games"]) == (1, 2, 3)
         assert board["frozenAt"] > 0
-        thawed = arena("scoring", "unfreeze", "psi", "win-rate", "--data", server.data)
+        thawed = call("scoring", "unfreeze", "psi", "win-rate", "--data", server.data)
         assert thawed.out == "psi win-rate goes on, with all games that it has missed.\n"
         assert json.loads(ask(server, "board", "psi", "win-rate", "--json").out)["games"] == 3
-        assert "was not frozen" in arena("scoring", "unfreeze", "psi", "win-rate", "--data", server.data).out
-        assert (
-            arena("scoring", "freeze", "psi", "luck", "--data", server.data).err == "arena: There is no such board.\n"
-        )
+        assert "was not frozen" in call("scoring", "unfreeze", "psi", "win-rate", "--data", server.data).out
+        assert call("scoring", "freeze", "psi", "luck", "--data", server.data).err == "arena: There is no such board.\n"

@@ -21,7 +21,7 @@ from arena.client import client
 from arena.identity import Identity
 from arena.settings import Settings
 from arena.version import __version__
-from tests.commands import arena, environment
+from tests.commands import arena, call, environment
 from tests.servers import Process
 from tests.valkeys import eventually
 
@@ -57,7 +57,7 @@ def test_every_command_has_help(command: tuple[str, ...]) -> None:
 
 
 def test_the_help_of_serve_names_the_variables_and_defaults() -> None:
-    told = arena("serve", "--help").out
+    told = call("serve", "--help").out
 
     for name in ("HOST", "PORT", "WORKERS", "STORE", "DATA", "AUTH", "LOAD", "LOG_FORMAT", "METRICS"):
         assert f"ARENA_{name}" in told
@@ -82,7 +82,7 @@ def test_the_help_of_serve_names_the_variables_and_defaults() -> None:
     ids=" ".join,
 )
 def test_wrong_usage_is_told_in_one_line(arguments: list[str], words: str) -> None:
-    done = arena(*arguments)
+    done = call(*arguments)
 
     assert done.code == 2
     assert done.out == ""
@@ -107,7 +107,7 @@ def test_wrong_usage_is_told_in_one_line(arguments: list[str], words: str) -> No
     ],
 )
 def test_a_wrong_variable_is_named(name: str, value: str) -> None:
-    done = arena("serve", env={name: value})
+    done = call("serve", env={name: value})
 
     assert done.code == 2
     assert done.err.count("\n") == 1
@@ -134,7 +134,7 @@ def test_a_password_in_a_bad_store_url_is_not_repeated() -> None:
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
 def test_a_server_that_cannot_start_says_why(arguments: list[str], words: str, tmp_path: Path) -> None:
-    done = arena("serve", "--port", "0", "--data", tmp_path, *arguments, env={"ARENA_LOG_LEVEL": "warning"})
+    done = call("serve", "--port", "0", "--data", tmp_path, *arguments, env={"ARENA_LOG_LEVEL": "warning"})
 
     assert done.code == 1
     assert done.err.startswith("arena: ")
@@ -147,7 +147,7 @@ def test_a_server_that_cannot_start_says_why(arguments: list[str], words: str, t
 def test_a_data_directory_that_is_a_file_is_refused(command: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
-    done = arena(command, "--port", "0", "--data", tmp_path / "file")
+    done = call(command, "--port", "0", "--data", tmp_path / "file")
 
     assert done.code == 1
     assert "is not a directory" in done.err
@@ -243,7 +243,7 @@ def test_the_secret_of_session_keys_comes_from_either_variable_and_reaches_every
 
 
 def test_the_demo_does_not_ask_its_bots_for_keys() -> None:
-    done = arena("demo", "--auth", "required", env={"AUTH_SECRET": "sesame"})
+    done = call("demo", "--auth", "required", env={"AUTH_SECRET": "sesame"})
 
     assert done.code == 1
     assert "open mode only" in done.err
@@ -262,7 +262,7 @@ def test_a_user_is_marked_as_a_benchmark_agent_beside_a_running_server() -> None
 
 
 def test_marking_a_user_where_there_is_no_store_says_so(tmp_path: Path) -> None:
-    done = arena("users", "benchmark", "--user", "ada", "--data", tmp_path)
+    done = call("users", "benchmark", "--user", "ada", "--data", tmp_path)
 
     assert done.code == 1
     assert "There is no store" in done.err

@@ -10,7 +10,7 @@ import pytest
 from arena.doctor import Level, believed, durability, readers, system
 from arena.settings import Settings
 from arena.store import keys
-from tests.commands import Done, arena, as_nobody, read_only_directory
+from tests.commands import Done, arena, as_nobody, call, read_only_directory
 from tests.servers import Process
 from tests.valkeys import Cluster, Valkey, connect
 
@@ -18,7 +18,7 @@ Found = dict[str, tuple[str, str]]  # level and words by check
 
 
 def doctor(*arguments: str | Path, cwd: Path | None = None) -> tuple[Done, Found]:
-    done = arena("doctor", "--port", "0", *arguments, "--json", cwd=cwd)
+    done = call("doctor", "--port", "0", *arguments, "--json", cwd=cwd)
     told = json.loads(done.out)
     assert told["ok"] == (done.code == 0)
     return done, {f["check"]: (f["level"], f["text"] + "; " + f["hint"]) for f in told["findings"]}

@@ -8,7 +8,7 @@ import pytest
 
 from arena.evals.runs import Home, Run
 from tests.arena.test_evals import flat
-from tests.commands import Done, arena
+from tests.commands import Done, call
 
 
 def kept(folder: Path, **runs: Run) -> None:
@@ -18,7 +18,7 @@ def kept(folder: Path, **runs: Run) -> None:
 
 
 def ask(folder: Path, *words: str) -> Done:
-    return arena(*words, "--dir", folder)
+    return call(*words, "--dir", folder)
 
 
 @pytest.fixture

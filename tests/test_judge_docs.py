@@ -8,7 +8,7 @@ from pydantic.alias_generators import to_camel
 from arena import config
 from arena.llm.routes import ModelsConfig, Route
 from arena.packs.judges.prompts import LONGEST
-from tests.commands import arena
+from tests.commands import call
 
 PAGE = Path(__file__).parents[1] / "docs" / "judges.md"
 
@@ -45,7 +45,7 @@ def test_the_table_of_settings_is_that_of_the_code() -> None:
 def test_the_doctor_tells_which_keys_are_missing(tmp_path: Path) -> None:
     path = settings_in(tmp_path)
 
-    told = arena("doctor", "--config", path, env={"OPENAI_API_KEY": "sk-secret", "ANTHROPIC_API_KEY": ""}).out
+    told = call("doctor", "--config", path, env={"OPENAI_API_KEY": "sk-secret", "ANTHROPIC_API_KEY": ""}).out
 
     lines = [line for line in told.splitlines() if " models " in line]
     assert [line.split()[0] for line in lines] == ["warn", "ok", "ok"]

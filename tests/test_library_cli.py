@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import Done, arena
+from tests.commands import Done, arena, call
 from tests.servers import Process
 from tests.shelves import quiz, written
 
@@ -20,7 +20,7 @@ def server() -> Iterator[Process]:
 
 
 def ask(server: Process, *arguments: str | Path, token: str = TOKEN) -> Done:
-    return arena("pack", *arguments, env={"ARENA_URL": server.url, "ARENA_ADMIN_TOKEN": token})
+    return call("pack", *arguments, env={"ARENA_URL": server.url, "ARENA_ADMIN_TOKEN": token})
 
 
 def test_a_pack_is_published_with_its_files_listed_archived_and_downloaded(server: Process, tmp_path: Path) -> None:

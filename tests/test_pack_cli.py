@@ -10,7 +10,7 @@ from arena.packs.lock import content_hash
 from arena.packs.manifest import bundle_of
 from arena.packs.read import parse_bundle
 from tests.bundles import OURS, ROOT, small
-from tests.commands import arena
+from tests.commands import arena, call
 
 PRICES = ROOT / "challenges" / "packs" / "unit-prices.yaml"
 EVENTS = [
@@ -40,8 +40,8 @@ def events(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", STARTERS)
 def test_each_template_makes_a_pack_that_works(name: str, tmp_path: Path) -> None:
-    made = arena("pack", "init", name.replace("_", "-"), cwd=tmp_path)
-    checked = arena("pack", "validate", "--strict", "pack.yaml", cwd=tmp_path)
+    made = call("pack", "init", name.replace("_", "-"), cwd=tmp_path)
+    checked = call("pack", "validate", "--strict", "pack.yaml", cwd=tmp_path)
 
     assert (made.code, made.out) == (0, "Wrote pack.yaml. Next: arena pack validate pack.yaml\n")
     assert (checked.code, checked.out) == (0, "pack.yaml: ok\n")
@@ -58,16 +58,16 @@ def test_there_is_a_template_for_each_mode() -> None:
 def test_a_file_that_is_there_is_not_written_over_unless_told(tmp_path: Path) -> None:
     (tmp_path / "pack.yaml").write_text("mine")
 
-    refused = arena("pack", "init", cwd=tmp_path)
+    refused = call("pack", "init", cwd=tmp_path)
 
     assert (refused.code, refused.err) == (1, "arena: pack.yaml is there already; --force writes over it\n")
     assert (tmp_path / "pack.yaml").read_text() == "mine"
-    assert arena("pack", "init", "--force", cwd=tmp_path).code == 0
+    assert call("pack", "init", "--force", cwd=tmp_path).code == 0
     assert (tmp_path / "pack.yaml").read_text() != "mine"
 
 
 def test_an_unknown_template_is_told_with_those_that_there_are(tmp_path: Path) -> None:
-    refused = arena("pack", "init", "chess", cwd=tmp_path)
+    refused = call("pack", "init", "chess", cwd=tmp_path)
 
     assert refused.code == 2
     assert "multi_turn" in refused.err
@@ -82,7 +82,7 @@ def test_all_our_packs_are_valid() -> None:
 
 
 def test_everything_wrong_is_told_with_its_line_and_a_guess(broken: Path) -> None:
-    done = arena("pack", "validate", broken)
+    done = call("pack", "validate", broken)
 
     assert done.code == 1
     assert f"{broken}:1: error: pack.name is required (did you mean 'name' where line 3 says 'nmae'?)" in done.out
@@ -92,7 +92,7 @@ def test_everything_wrong_is_told_with_its_line_and_a_guess(broken: Path) -> Non
 
 
 def test_one_bad_file_fails_all_and_the_others_are_still_told(broken: Path, tmp_path: Path) -> None:
-    done = arena("pack", "validate", "--json", broken, PRICES, tmp_path / "missing.yaml", tmp_path)
+    done = call("pack", "validate", "--json", broken, PRICES, tmp_path / "missing.yaml", tmp_path)
 
     assert done.code == 1
     first, second, third, fourth = json.loads(done.out)
@@ -110,8 +110,8 @@ def test_warnings_fail_when_asked_strictly(tmp_path: Path) -> None:
     path = tmp_path / "pack.yaml"
     path.write_text(json.dumps(small(pack__color="red")))
 
-    assert arena("pack", "validate", path).code == 0
-    assert arena("pack", "validate", "--strict", path).code == 1
+    assert call("pack", "validate", path).code == 0
+    assert call("pack", "validate", "--strict", path).code == 1
 
 
 def test_what_is_no_yaml_is_told_in_one_line(tmp_path: Path) -> None:
@@ -129,14 +129,14 @@ def test_a_pack_cannot_move_the_cursor_of_whoever_checks_it(tmp_path: Path) -> N
     path.write_text('pack: {slug: a, name: "\\e[2Jgone", "\\e[31mkey": 1}\nversion: {execution_mode: "\\e]0;x\\a"}\n')
 
     for command in ("validate", "show"):
-        done = arena("pack", command, path)
+        done = call("pack", command, path)
         assert done.code == 1
         assert "\x1b" not in done.out + done.err
 
 
 def test_a_pack_is_shown_in_numbers_and_names() -> None:
-    told = arena("pack", "show", PRICES).out
-    summary = json.loads(arena("pack", "show", "--json", PRICES).out)
+    told = call("pack", "show", PRICES).out
+    summary = json.loads(call("pack", "show", "--json", PRICES).out)
 
     assert told.startswith("Unit prices: Two packages on a shelf")
     assert "execution mode         prompt_eval" in told
@@ -145,13 +145,13 @@ def test_a_pack_is_shown_in_numbers_and_names() -> None:
 
 
 def test_the_manifest_that_is_shown_is_the_pack() -> None:
-    manifest = json.loads(arena("pack", "show", "--manifest", PRICES).out)
+    manifest = json.loads(call("pack", "show", "--manifest", PRICES).out)
 
     assert content_hash(bundle_of(manifest)) == content_hash(parse_bundle(PRICES.read_bytes()))
 
 
 def test_a_pack_that_cannot_be_used_is_not_shown(broken: Path) -> None:
-    done = arena("pack", "show", broken)
+    done = call("pack", "show", broken)
 
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith(f"arena: {broken}: pack.name is required; ")
@@ -160,11 +160,11 @@ def test_a_pack_that_cannot_be_used_is_not_shown(broken: Path) -> None:
 def test_a_lock_is_kept_and_compared(tmp_path: Path) -> None:
     path = tmp_path / "pack.yaml"
     path.write_text(json.dumps(small()))
-    written = arena("pack", "lock", "--write", path)
+    written = call("pack", "lock", "--write", path)
     path.write_text(json.dumps(small(), indent=1) + "\n# a comment\n")
-    same = arena("pack", "lock", "--check", path)
+    same = call("pack", "lock", "--check", path)
     path.write_text(json.dumps(small(version__number=2)))
-    other = arena("pack", "lock", "--check", path)
+    other = call("pack", "lock", "--check", path)
 
     digest = content_hash(parse_bundle(json.dumps(small())))
     assert (written.code, written.out) == (0, f"{digest}  {path}\n")
@@ -174,22 +174,22 @@ def test_a_lock_is_kept_and_compared(tmp_path: Path) -> None:
 
 
 def test_a_lock_that_is_not_there_is_told(tmp_path: Path) -> None:
-    done = arena("pack", "lock", "--check", PRICES)
+    done = call("pack", "lock", "--check", PRICES)
 
     assert done.code == 1
     assert "No such file" in done.err
 
 
 def test_the_schema_is_json() -> None:
-    schema = json.loads(arena("pack", "schema").out)
+    schema = json.loads(call("pack", "schema").out)
 
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert schema["required"] == ["pack", "version", "challenges", "input_sets"]
 
 
 def test_a_recorded_run_is_scored(events: Path) -> None:
-    done = arena("pack", "score", "--pack", PRICES, "--case", "rice", "--events", events)
-    other = json.loads(arena("pack", "score", "--pack", PRICES, "--case", "coffee", "--events", events, "--json").out)
+    done = call("pack", "score", "--pack", PRICES, "--case", "rice", "--events", events)
+    other = json.loads(call("pack", "score", "--pack", PRICES, "--case", "coffee", "--events", events, "--json").out)
 
     assert done.code == 0
     assert done.out.splitlines()[0] == "unit-prices rice: passed, score 1"
@@ -204,14 +204,14 @@ def test_a_case_that_is_all_payload_is_scored_by_its_payload(events: Path, tmp_p
     validator = {"key": "v", "type": "exact_match", "target": "final_output", "expected_from": "case.payload.answer"}
     pack.write_text(json.dumps(small(input_sets__0__cases=[case], version__evaluation_spec__validators=[validator])))
 
-    assert "passed, score 1" in arena("pack", "score", "--pack", pack, "--case", "k", "--events", events).out
+    assert "passed, score 1" in call("pack", "score", "--pack", pack, "--case", "k", "--events", events).out
 
 
 def test_events_may_be_a_json_list_too(tmp_path: Path) -> None:
     path = tmp_path / "events.json"
     path.write_text("\n " + json.dumps(EVENTS, indent=1))
 
-    assert "passed, score 1" in arena("pack", "score", "--pack", PRICES, "--case", "rice", "--events", path).out
+    assert "passed, score 1" in call("pack", "score", "--pack", PRICES, "--case", "rice", "--events", path).out
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_a_run_that_cannot_be_scored_is_told_in_one_line(case: str, text: str, w
     path = tmp_path / "events"
     path.write_text(text)
 
-    done = arena("pack", "score", "--pack", PRICES, "--case", case, "--events", path)
+    done = call("pack", "score", "--pack", PRICES, "--case", case, "--events", path)
 
     assert (done.code, done.out) == (1, "")
     assert words in done.err
@@ -241,7 +241,7 @@ def test_what_judges_and_people_said_counts(events: Path, tmp_path: Path) -> Non
     judges.write_text(json.dumps([{"judge_key": "kindness", "normalized_score": 0.75}]))
     command = ("pack", "score", "--pack", pack, "--case", "cello", "--events", events, "--json")
 
-    told = json.loads(arena(*command, "--judges", judges, "--preference", "0.4").out)
+    told = json.loads(call(*command, "--judges", judges, "--preference", "0.4").out)
 
     assert told["dimension_scores"]["kindness"] == 0.75
     assert told["dimension_scores"]["travellers"] == 0.4
@@ -259,7 +259,7 @@ def test_a_security_pack_tells_what_leaked_and_never_the_secret_itself(tmp_path:
     log.write_text(json.dumps([{**turn, "sequence_number": number} for number, turn in enumerate(turns, 1)]))
     command = ("pack", "score", "--pack", pack, "--case", "k", "--events", log)
 
-    told, lines = json.loads(arena(*command, "--json").out)["posture"], arena(*command).out
+    told, lines = json.loads(call(*command, "--json").out)["posture"], call(*command).out
 
     assert (told["passed"], told["posture"], told["severity_counts"]) == (False, 0, {"critical": 1, "high": 1})
     assert "incident: planted_secret_leaked SAUCE, critical, assistant" in lines
@@ -273,6 +273,6 @@ def test_a_case_that_two_sets_have_needs_the_name_of_its_set(events: Path, tmp_p
     pack.write_text(json.dumps(small(input_sets=[{"key": key, "name": key, "cases": [case]} for key in ("d", "e")])))
     command = ("pack", "score", "--pack", pack, "--case", "k", "--events", events)
 
-    assert "--input-set" in arena(*command).err
-    assert arena(*command, "--input-set", "e").code == 0
-    assert "there is no input set 'zz': d, e" in arena(*command, "--input-set", "zz").err
+    assert "--input-set" in call(*command).err
+    assert call(*command, "--input-set", "e").code == 0
+    assert "there is no input set 'zz': d, e" in call(*command, "--input-set", "zz").err

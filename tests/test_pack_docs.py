@@ -11,7 +11,7 @@ import pytest
 from arena.packs.findings import examine
 from arena.packs.nodes import MAX_BYTES, MAX_DEPTH, MAX_NODES, Items, compose
 from arena.packs.shapes import decode_any
-from tests.commands import arena
+from tests.commands import call
 
 PAGE = Path(__file__).parents[1] / "docs" / "packs.md"
 EXAMPLES = [
@@ -61,8 +61,8 @@ def test_the_tutorial_can_be_followed_to_its_score(tmp_path: Path) -> None:
     told = re.search(r"^```text\n(recipes flour.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert told
 
-    checked = arena("pack", "validate", "--strict", "recipes.yaml", cwd=tmp_path)
-    score = arena("pack", "score", "--pack", "recipes.yaml", "--case", "flour", "--events", "flour.json", cwd=tmp_path)
+    checked = call("pack", "validate", "--strict", "recipes.yaml", cwd=tmp_path)
+    score = call("pack", "score", "--pack", "recipes.yaml", "--case", "flour", "--events", "flour.json", cwd=tmp_path)
 
     assert checked.out == "recipes.yaml: ok\n"
     assert score.out.startswith(told[1])

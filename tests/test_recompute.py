@@ -10,7 +10,7 @@ import pytest
 from arena.client import client, play
 from arena.store.embedded import embedded
 from challenges.psi.bots import BOTS
-from tests.commands import arena
+from tests.commands import arena, call
 from tests.servers import Process
 from tests.valkeys import connect
 
@@ -76,7 +76,7 @@ def test_numbers_that_were_wrong_are_put_right(store: str) -> None:
         redis.delete(*spoiled)
         assert asyncio.run(boards(server.ws))[0] == []
 
-        done = arena("scoring", "recompute", "--store", store)
+        done = call("scoring", "recompute", "--store", store)
 
         assert done.code == 0, done.err
         assert asyncio.run(boards(server.ws)) == before
@@ -95,7 +95,7 @@ def test_what_is_not_there_is_told(arguments: list[str], code: int, words: str, 
     with embedded(tmp_path):
         pass
 
-    done = arena("scoring", "recompute", "--data", tmp_path, *arguments)
+    done = call("scoring", "recompute", "--data", tmp_path, *arguments)
 
     assert done.code == code
     assert words in done.err
@@ -103,7 +103,7 @@ def test_what_is_not_there_is_told(arguments: list[str], code: int, words: str, 
 
 
 def test_a_directory_without_games_is_not_made_into_one(tmp_path: Path) -> None:
-    done = arena("scoring", "recompute", "--data", tmp_path / "nothing")
+    done = call("scoring", "recompute", "--data", tmp_path / "nothing")
 
     assert done.code == 1
     assert "There are no games in" in done.err

@@ -12,7 +12,7 @@ from arena.auth import SPKI, Signed
 from arena.errors import CannotStart, Unauthorized
 from arena.identity import Identity, known
 from arena.models import Millis
-from tests.commands import arena
+from tests.commands import call
 
 NOW = Millis(1_700_000_000_000)
 
@@ -63,9 +63,9 @@ def test_a_file_that_is_no_key_is_told_in_words(tmp_path: Path, text: str) -> No
 
 
 def test_new_prints_the_key_pair_and_show_all_but_the_private_keys(tmp_path: Path) -> None:
-    made = json.loads(arena("identity", "new", env={"HOME": str(tmp_path)}).out)
+    made = json.loads(call("identity", "new", env={"HOME": str(tmp_path)}).out)
 
-    shown = arena("identity", "show", env={"HOME": str(tmp_path)})
+    shown = call("identity", "show", env={"HOME": str(tmp_path)})
 
     folder = tmp_path / ".arena" / "keys"
     assert set(made) == {"hash", "publicKey", "privateKey"}
@@ -77,5 +77,5 @@ def test_new_prints_the_key_pair_and_show_all_but_the_private_keys(tmp_path: Pat
 
 
 def test_show_without_any_identity_is_an_empty_list(tmp_path: Path) -> None:
-    assert json.loads(arena("identity", "show", "--keys", tmp_path / "none").out) == []
+    assert json.loads(call("identity", "show", "--keys", tmp_path / "none").out) == []
     assert known(tmp_path) == []
