@@ -7,10 +7,13 @@ from httpx._config import DEFAULT_TIMEOUT_CONFIG
 from hypothesis import HealthCheck, settings
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from arena import garbage
 from tests import servers
 from tests.callers import Caller, calling
 from tests.servers import Served, served
 from tests.valkeys import Valkey, connect
+
+garbage.begin()
 
 # The same examples in every run, and none too slow for a busy machine: a failure is always the fault of a change.
 # `--hypothesis-profile default` looks for new ones.
@@ -36,6 +39,11 @@ def pytest_configure(config: pytest.Config) -> None:
 LONGEST = ["packaging", "counting", "contract", "cli", "doors", "demo", "pack_cli", "docs", "doctor", "crash"]
 LONGEST += ["leaderboards", "evals", "board_commands", "archive", "recompute", "every_pack", "sse", "packs_served"]
 PLACES = {f"test_{name}": place for place, name in enumerate(LONGEST)}
+
+
+def pytest_collection_finish() -> None:
+    """Search as seldom for garbage as a server does: thousands of tests live as long as their process."""
+    garbage.settle()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -104,7 +104,7 @@ async def test_the_same_seed_gives_the_same_games_whatever_happens_beside(
 
 
 async def test_another_worker_goes_on_where_one_was_lost(store: str) -> None:
-    setup = told(6, games_per_pair=6)
+    setup = told(6, games_per_pair=6, concurrency=1)
     async with served(store) as one, calling(one) as caller:
         made = await caller.post("/tournaments", setup=setup)
 
