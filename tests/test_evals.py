@@ -19,7 +19,7 @@ import yaml
 from arena.evals.agents import moves, named
 from tests.arena.packs.operator.test_conversations import SCRIPT, chat
 from tests.bundles import ROOT
-from tests.commands import Done, arena, begun, environment
+from tests.commands import Done, arena, begun, call, environment
 from tests.servers import Process
 from tests.shelves import quiz, written
 from tests.test_docs import Block, blocks
@@ -59,7 +59,7 @@ def right(folder: Path, name: str = "right") -> str:
 
 
 def start(server: Process, folder: Path, pack: str | Path, *words: str) -> Done:
-    return arena("eval", "start", "--pack", str(pack), *words, "--url", server.url, "--dir", folder)
+    return call("eval", "start", "--pack", str(pack), *words, "--url", server.url, "--dir", folder)
 
 
 def test_agents_play_a_pack_several_times_and_are_measured(server: Process, tmp_path: Path) -> None:
@@ -70,8 +70,9 @@ def test_agents_play_a_pack_several_times_and_are_measured(server: Process, tmp_
         server, tmp_path, pack, "--agent", right(tmp_path), "--agent", half, "--repetitions", "2", "--parallel", "2",
         "--junit", str(tmp_path / "eval.xml"), "--json",
     )  # fmt: skip
+    runs = sorted((tmp_path / "runs").glob("*.json"))
     again = start(server, tmp_path, "sums", "--agent", half, "--follow")
-    compared = arena("compare", "runs", *(str(path) for path in sorted((tmp_path / "runs").glob("*.json"))[:2]))
+    compared = call("compare", "runs", *runs)
 
     good, bad = json.loads(done.out)
     assert done.code == 0
@@ -95,9 +96,9 @@ def test_following_tells_every_case_and_move_and_a_session_can_be_read_again(ser
     done = start(server, tmp_path, pack, "--agent", right(tmp_path), "--follow")
     [kept] = (tmp_path / "runs").glob("*.json")
     [trial] = json.loads(kept.read_text())["trials"]
-    afar = arena("eval", "scorecard", trial["session"], "--url", server.url, "--json")
-    people = arena("eval", "scorecard", trial["session"], "--url", server.url)
-    unknown = arena("eval", "scorecard", "00000000-0000-4000-8000-000000000000", "--url", server.url)
+    afar = call("eval", "scorecard", trial["session"], "--url", server.url, "--json")
+    people = call("eval", "scorecard", trial["session"], "--url", server.url)
+    unknown = call("eval", "scorecard", "00000000-0000-4000-8000-000000000000", "--url", server.url)
 
     told = [line.removeprefix("repetition 1 right: ") for line in done.err.splitlines()]
     assert told[:4] == ["case sum", "submit", "case product", "1 of 2 cases"] or told[:4] == [
@@ -303,7 +304,7 @@ def test_the_workflow_on_the_page_passes_and_fails_as_it_says(tmp_path: Path) ->
     steps = files[".github/workflows/evals.yml"]
 
     first = workflow(tmp_path, steps)
-    kept = arena("baseline", "set", cwd=tmp_path)
+    kept = call("baseline", "set", cwd=tmp_path)
     second = workflow(tmp_path, steps)
     (tmp_path / "agent.py").write_text(files["agent.py"].code.replace("amount = facts", "amount = 2 * facts"))
     third = workflow(tmp_path, steps)

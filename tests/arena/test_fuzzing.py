@@ -17,6 +17,7 @@ from arena.guesses import content_for
 from arena.operator import Job, JobFailed
 from challenges.ultimatum.rules import Ultimatum
 from tests.commands import arena as command
+from tests.commands import call
 
 OURS = sorted(load().challenges)
 
@@ -210,7 +211,7 @@ def test_the_command_tells_what_was_found_and_how_to_find_it_again(tmp_path: Pat
     ],
 )
 def test_the_command_says_in_a_line_what_is_wrong(arguments: tuple[str, ...], words: str) -> None:
-    done = command("challenge", "test", *arguments)
+    done = call("challenge", "test", *arguments)
 
     assert done.code == 1
     assert done.err.startswith("arena: ")
@@ -237,7 +238,7 @@ def test_a_new_challenge_works_with_its_tests_its_trial_and_its_bots(tmp_path: P
 
 @pytest.mark.parametrize("name", ["Duel", "my game", "../up", "2nd", "a--b", "-a", "", "class", "é", "x" * 41])
 def test_a_name_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
-    done = command("challenge", "new", "--folder", tmp_path, "--", name)
+    done = call("challenge", "new", "--folder", tmp_path, "--", name)
 
     assert done.code == 1
     assert "is no name" in done.err
@@ -247,7 +248,7 @@ def test_a_name_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
 def test_nothing_that_is_there_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "duel").mkdir()
 
-    done = command("challenge", "new", "duel", "--folder", tmp_path)
+    done = call("challenge", "new", "duel", "--folder", tmp_path)
 
     assert done.code == 1
     assert "is there already" in done.err

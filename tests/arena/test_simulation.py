@@ -17,6 +17,7 @@ from arena.models import ChatMessage, Status
 from arena.simulation import Mean, Rate, Setting, Simulation, play_batch, simulate
 from arena.testing import Table, play
 from tests.commands import arena as command
+from tests.commands import call
 
 PAIRS = [(name, bots) for name, kind in sorted(load().challenges.items()) for bots in [list(kind.bots)]]
 
@@ -233,7 +234,7 @@ def test_the_command_prints_json() -> None:
 
 @pytest.mark.parametrize("arguments", [("psi", "--bots", "x"), ("chess", "--bots", "x"), ("psi", "--bots", ",")])
 def test_the_command_says_in_a_line_what_is_wrong(arguments: tuple[str, ...]) -> None:
-    done = command("simulate", *arguments)
+    done = call("simulate", *arguments)
 
     assert done.code == 1
     assert done.err.startswith("arena: ")
