@@ -60,7 +60,7 @@ def test_the_lock_pins_versions_and_names_no_place_to_get_them() -> None:
 def commands(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the commands of an environment that begins empty."""
     folder = tmp_path_factory.mktemp("user")
-    venv.create(folder / "venv", with_pip=True)
+    venv.create(folder / "venv")
     return folder / "venv" / "bin"
 
 
@@ -86,7 +86,7 @@ def test_the_demo_plays_from_an_editable_install(commands: Path, tmp_path: Path)
 
 def install(commands: Path, folder: Path, *what: str) -> None:
     """Install as a user would; what an environment has already is not fetched again."""
-    command = [str(commands / "python"), "-m", "pip", "install", "--quiet", "--no-compile"]
+    command = [sys.executable, "-m", "pip", "--python", str(commands / "python"), "install", "--quiet", "--no-compile"]
     command += ["-c", str(ROOT / "requirements.lock")]
     subprocess.run([*command, *what], check=True, cwd=folder, env=bare_environment())
 
