@@ -59,6 +59,6 @@ async def window(browser: Browser) -> AsyncIterator[OpenWindow]:
 
     yield open_window
     for each in opened:
-        await each.page.context.close()
+        await each.close()
     for each in opened:
         each.check()

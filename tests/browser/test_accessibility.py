@@ -85,7 +85,8 @@ async def test_nobody_is_shut_out(arena: Served, window: OpenWindow, axe: str, s
     }
 
     for path, settled in {**PAGES, **sessions, **packs, **tournament}.items():
-        page = (await window(arena.url, path, color_scheme=scheme, reduced_motion="reduce")).page
+        shown = await window(arena.url, path, color_scheme=scheme, reduced_motion="reduce")
+        page = shown.page
         await expect(page.locator(settled).first).to_be_visible()
         if path.startswith("/sit"):
             await page.get_by_role("button", name="Take the seat").click()
@@ -95,6 +96,7 @@ async def test_nobody_is_shut_out(arena: Served, window: OpenWindow, axe: str, s
             await expect(page.locator(".invites li")).to_have_count(2)
 
         assert await faults(page, axe) == [], path
+        await shown.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

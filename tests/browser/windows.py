@@ -44,6 +44,10 @@ class Window:
         """Go to a view."""
         await self.page.goto(self.url + path)
 
+    async def close(self) -> None:
+        """Be done with it: a page that is still open goes on drawing while others are looked at."""
+        await self.page.context.close()
+
     def check(self) -> None:
         """No error, no violation of the policy, no request to another host."""
         unexcused = [text for text in self.complaints if not (self.excuse and re.search(self.excuse, text))]
