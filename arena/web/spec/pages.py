@@ -12,14 +12,14 @@ from starlette.routing import BaseRoute, Route
 
 from arena.catalog import Catalog
 from arena.settings import Settings
-from arena.web.spec import asyncapi, openapi, skill
+from arena.web.spec import skill
 from arena.web.spec.address import own_address
 
 TEXT = "text/plain; charset=UTF-8"
 
 
 class Documents:
-    """What a server says of itself, made when it is first asked for."""
+    """What a server says of itself, made when it is first asked for; what it takes is imported no sooner."""
 
     def __init__(self, routes: Sequence[BaseRoute], settings: Settings, catalog: Catalog) -> None:
         self.routes = routes
@@ -29,11 +29,15 @@ class Documents:
     @cached_property
     def openapi(self) -> dict[str, Any]:
         """The side doors."""
+        from arena.web.spec import openapi
+
         return openapi.document(self.routes, list(self.catalog.challenges), must_sign=self.settings.must_sign)
 
     @cached_property
     def asyncapi(self) -> dict[str, Any]:
         """The main door."""
+        from arena.web.spec import asyncapi
+
         return asyncapi.document(must_sign=self.settings.must_sign)
 
     def card(self, address: str) -> skill.Card:
