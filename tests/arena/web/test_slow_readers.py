@@ -88,6 +88,7 @@ def stuck(arena: Served) -> list[Watched]:
 
 async def read_all(guest: RawGuest, channel: str) -> list[int]:
     """The indexes of a channel's messages, in the order in which they come, until the last is there."""
+    guest.hurry()
     indexes: list[int] = []
     seen = 0
     while MESSAGES not in indexes:
