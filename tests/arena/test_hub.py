@@ -68,6 +68,7 @@ async def test_a_stalled_spectator_costs_bounded_memory_and_gets_everything_when
                 await guest.hear_messages(game.id, 400)
             most = untaken(arena)
             await game.end()
+            stalled.hurry()
             while not [frame for frame in stalled.frames if frame["type"] == "game_ended"]:
                 await stalled.read()
 

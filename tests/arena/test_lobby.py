@@ -367,6 +367,7 @@ async def test_one_who_does_not_read_does_not_have_the_others_told_again_and_aga
             await guest.hear("leaderboard")
             await asyncio.sleep(2.5)
             told = len(guest.of("leaderboard"))
+            stalled.hurry()
             board = await stalled.hear("leaderboard")
 
         assert told == 1

@@ -193,6 +193,7 @@ async def test_a_guest_who_lags_is_told_later_of_what_could_not_be_loaded_when_i
         proxy.refuse = True
         with connect(store) as redis:
             redis.client_kill_filter(_type="normal", skipme=True)  # all but the feeds
+        stalled.hurry()
         while lagging.waiting:
             assert await stalled.read()
         await comes_true(lambda: lagging.waiting, "it was tried in vain, and waits again")
@@ -234,6 +235,7 @@ async def test_a_guest_who_lags_is_told_of_a_removed_session_with_its_type(store
 
             made = await witness.get("create", challengeType="tally")
             await witness.hear("session", event="removed")
+            stalled.hurry()
             while not (found := removals(stalled.frames)):
                 assert await stalled.read()
 

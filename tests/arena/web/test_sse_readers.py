@@ -55,6 +55,7 @@ async def test_a_slow_reader_costs_bounded_memory_and_gets_everything_when_it_re
                 await guest.hear_messages(game.id, 400)
             most = untaken(arena)
             await game.end()
+            slow.hurry()
             await slow.hear("game_ended")
 
         assert most < 400 * KIB
@@ -109,6 +110,7 @@ async def test_a_reader_that_is_slow_but_reads_is_not_cut_off(store: str) -> Non
             while loop.time() < until:
                 await asyncio.sleep(0.1)
                 assert await slow.read(8 * KIB)
+            slow.hurry()
             await slow.hear_messages(40)
 
         assert indexes(slow.messages) == list(range(1, 41))
